@@ -1,0 +1,1 @@
+"""What is to be judged: the dataset, the retrievers' hits and the pool made of them."""

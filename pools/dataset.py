@@ -1,0 +1,275 @@
+"""The dataset: searches, functions and relevance judgements as frozen records, read from and written to a folder.
+
+Column names are those of the published dataset. A record keeps the columns it does not know in `extra`, in file order.
+Reading is strict about what every later step relies on (columns, types, one row a key) and stops at the first fault with
+its place, unless it is given a report that collects, as `pools.faults` does to list all of them at once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pools import tables
+from pools.errors import DataError, UsageError
+from pools.tables import Report, Row
+from prompts.scales import Scale
+
+R = TypeVar("R")
+
+ONLY_LANGUAGE = "all"
+SPLITS = ("test", "tuning")
+SOURCES = ("expert", "judge")
+REASONS = ("expert", "pooled", "sample")
+
+ORIGIN_COLUMNS = ("url", "repository", "commit", "path", "first_line", "last_line", "license", "sha256")
+QREL_COLUMNS = (
+    "language", "search_id", "function_id", "relevance", "relevant", "source", "expert_ratings", "judge_rating",
+    "rated_because",
+)  # fmt: skip
+
+PairKey = tuple[str, str]
+"""(search_id, function_id) of one language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A search; its id is unique within its language. `split` is "tuning" or "test"."""
+
+    language: str
+    search_id: str
+    search: str
+    split: str = "test"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the corpus; its id is unique in the dataset. `origin` holds url, repository, commit, path, … as read."""
+
+    id: str
+    language: str
+    code: str
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Qrel:
+    """A relevance judgement of one pair. `relevance` is the experts' mean, else the judge's rating, to 4 places."""
+
+    language: str
+    search_id: str
+    function_id: str
+    relevance: float
+    relevant: bool
+    source: str
+    expert_ratings: tuple[int, ...] = ()
+    judge_rating: int | None = None
+    rated_because: str = "expert"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def pair(self) -> PairKey:
+        return (self.search_id, self.function_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A folder's searches, functions (None where it has no corpus) and judgements, each in file order."""
+
+    folder: Path
+    queries: tuple[Query, ...]
+    corpus: tuple[Function, ...] | None
+    qrels: tuple[Qrel, ...]
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that have a search, in order of first appearance."""
+        return tuple(dict.fromkeys(query.language for query in self.queries))
+
+    def queries_of(self, language: str) -> tuple[Query, ...]:
+        return tuple(query for query in self.queries if query.language == language)
+
+    def qrels_of(self, language: str) -> tuple[Qrel, ...]:
+        return tuple(qrel for qrel in self.qrels if qrel.language == language)
+
+    def functions_of(self, language: str) -> tuple[Function, ...]:
+        """Return a language's functions; raises `DataError` where the folder has no corpus."""
+        if self.corpus is None:
+            raise DataError(f"{self.folder}: no corpus.jsonl.gz (or .jsonl, .parquet), and this needs the functions' code")
+        return tuple(function for function in self.corpus if function.language == language)
+
+    def experts_of(self, language: str) -> dict[PairKey, tuple[int, ...]]:
+        """Return the experts' ratings of every expert-rated pair of a language, in rating order."""
+        return {qrel.pair: qrel.expert_ratings for qrel in self.qrels_of(language) if qrel.expert_ratings}
+
+    def choose(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        """Return the languages wanted, or all; raises `UsageError` for an unknown one, listing the dataset's."""
+        for language in wanted:
+            if language not in self.languages:
+                raise UsageError(f"unknown language {language!r}; {self.folder} has {', '.join(self.languages)}")
+        return tuple(dict.fromkeys(wanted)) or self.languages
+
+
+def work(folder: Path, language: str) -> Path:
+    """Return the folder of what was made for one language."""
+    if language in {"", ".", ".."} or "/" in language or "\\" in language:
+        raise DataError(f"{folder}: language {language!r} cannot name a folder; rename it in the data")
+    return folder / "work" / language
+
+
+def load(folder: Path, scale: Scale, report: Report = tables.stop) -> Dataset:
+    """Read a dataset folder.
+
+    Every fault goes to `report`, which by default raises it as `DataError` with file and line; a row at fault is left out.
+    Raises `UsageError` where the folder is no dataset.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder; name a dataset's with --data")
+    queries = _records(folder, "queries", query_of, _query_key, report)
+    if queries is None:
+        raise UsageError(f"{folder}: no queries.jsonl.gz (or .jsonl, .parquet); `judge init DIR` starts a dataset")
+    corpus = _records(folder, "corpus", function_of, _function_key, report)
+    qrels = _records(folder, "qrels", lambda row: qrel_of(row, scale), _qrel_key, report) or ()
+    searches = {_query_key(query) for query in queries}
+    functions = None if corpus is None else {(function.language, function.id) for function in corpus}
+    for qrel in qrels:
+        if f"{qrel.language} {qrel.search_id}" not in searches:
+            report(f"{folder}: qrels have search {qrel.search_id!r} of {qrel.language}, which queries lacks; add or remove it")
+        if functions is not None and (qrel.language, qrel.function_id) not in functions:
+            report(
+                f"{folder}: qrels have function {qrel.function_id!r} of {qrel.language}, which corpus lacks; add or remove it"
+            )
+    return Dataset(folder, queries, corpus, qrels)
+
+
+def _query_key(query: Query) -> str:
+    return f"{query.language} {query.search_id}"
+
+
+def _function_key(function: Function) -> str:
+    return function.id
+
+
+def _qrel_key(qrel: Qrel) -> str:
+    return f"{qrel.language} {qrel.search_id} {qrel.function_id}"
+
+
+def _records(
+    folder: Path, name: str, make: Callable[[Row], R], key: Callable[[R], str], report: Report
+) -> tuple[R, ...] | None:
+    path = tables.find(folder, name)
+    if path is None:
+        return None
+    seen: dict[str, str] = {}
+    records = []
+    for place, row in tables.read(path, report):
+        try:
+            record = make(row)
+        except ValueError as error:
+            report(f"{place}: {error}")
+            continue
+        if key(record) in seen:
+            report(f"{place}: {key(record)!r} is already at {seen[key(record)]}; keep one of them")
+            continue
+        seen[key(record)] = place
+        records.append(record)
+    return tuple(records)
+
+
+def query_of(row: Row) -> Query:
+    """Make a record of a row of queries; raises `ValueError` naming the column at fault."""
+    query = Query(
+        _text(row, "language", ONLY_LANGUAGE), _text(row, "search_id"), _text(row, "search"), _text(row, "split", "test"),
+        _others(row, "language", "search_id", "search", "split"),
+    )  # fmt: skip
+    if not query.search.strip():
+        raise ValueError(f"search {query.search_id!r} is empty; write what is searched for")
+    if query.split not in SPLITS:
+        raise ValueError(f"split is {query.split!r}; valid are {', '.join(SPLITS)}")
+    return query
+
+
+def function_of(row: Row) -> Function:
+    """Make a record of a row of the corpus; raises `ValueError` naming the column at fault."""
+    return Function(
+        _text(row, "id"), _text(row, "language", ONLY_LANGUAGE), _text(row, "code"), _others(row, "id", "language", "code")
+    )
+
+
+def qrel_of(row: Row, scale: Scale) -> Qrel:
+    """Make a record of a row of qrels; raises `ValueError` naming the column at fault, or a rating that is off the scale."""
+    given = row.get("expert_ratings")
+    if given is not None and not isinstance(given, list):
+        raise ValueError(f"expert_ratings must be a list of whole numbers, is {given!r}")
+    experts = tuple(_rating(value, "expert_ratings", scale) for value in given or ())
+    judged = row.get("judge_rating")
+    relevance = row.get("relevance")
+    if isinstance(relevance, bool) or not isinstance(relevance, int | float):
+        raise ValueError(f"relevance must be a number, is {_shown(row, 'relevance')}")
+    if not scale.lowest <= relevance <= scale.highest:
+        raise ValueError(f"relevance {relevance} is off the scale {scale.lowest}-{scale.highest}")
+    if type(row.get("relevant")) is not bool:
+        raise ValueError(f"relevant must be true or false, is {_shown(row, 'relevant')}")
+    return Qrel(
+        language=_text(row, "language", ONLY_LANGUAGE),
+        search_id=_text(row, "search_id"),
+        function_id=_text(row, "function_id"),
+        relevance=float(relevance),
+        relevant=row["relevant"],
+        source=_one_of(row, "source", SOURCES),
+        expert_ratings=experts,
+        judge_rating=None if judged is None else _rating(judged, "judge_rating", scale),
+        rated_because=_one_of(row, "rated_because", REASONS),
+        extra=_others(row, *QREL_COLUMNS),
+    )
+
+
+def query_row(query: Query) -> Row:
+    """Return a search as a row in the published columns, its own further ones behind them."""
+    return {
+        "language": query.language, "search_id": query.search_id, "search": query.search, "split": query.split, **query.extra,
+    }  # fmt: skip
+
+
+def function_row(function: Function) -> Row:
+    """Return a function as a row in the published columns, its own further ones behind them."""
+    origin = {column: function.origin.get(column) for column in ORIGIN_COLUMNS}
+    return {"id": function.id, "language": function.language, "code": function.code, **origin, **function.origin}
+
+
+def qrel_row(qrel: Qrel) -> Row:
+    """Return a judgement as a row in the published columns, its own further ones behind them."""
+    row: Row = {column: getattr(qrel, column) for column in QREL_COLUMNS}
+    return row | {"expert_ratings": list(qrel.expert_ratings)} | dict(qrel.extra)
+
+
+def _text(row: Row, column: str, default: str | None = None) -> str:
+    value = row.get(column, default)
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{column} must be a text that is not empty, is {_shown(row, column)}")
+    return value
+
+
+def _one_of(row: Row, column: str, valid: tuple[str, ...]) -> str:
+    value = row.get(column, valid[0])
+    if value not in valid:
+        raise ValueError(f"{column} is {_shown(row, column)}; valid are {', '.join(valid)}")
+    return str(value)
+
+
+def _rating(value: object, column: str, scale: Scale) -> int:
+    # Parquet columns with gaps come back as floats; 2.0 is the whole number 2, true is not 1.
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ValueError(f"{column} holds {value!r}, which is no whole number")
+    if int(value) not in scale.values:
+        raise ValueError(f"{column} holds {value!r}, which is off the scale {scale.lowest}-{scale.highest}")
+    return int(value)
+
+
+def _shown(row: Row, column: str) -> str:
+    return repr(row[column])[:80] if column in row else "missing"
+
+
+def _others(row: Row, *known: str) -> Row:
+    return {column: value for column, value in row.items() if column not in known}
