@@ -260,7 +260,7 @@ def _one_of(row: Row, column: str, valid: tuple[str, ...]) -> str:
 
 def _rating(value: object, column: str, scale: Scale) -> int:
     # Parquet columns with gaps come back as floats; 2.0 is the whole number 2, true is not 1.
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not float(value).is_integer():
         raise ValueError(f"{column} holds {value!r}, which is no whole number")
     if int(value) not in scale.values:
         raise ValueError(f"{column} holds {value!r}, which is off the scale {scale.lowest}-{scale.highest}")
