@@ -1,0 +1,1 @@
+"""The sample: two small languages of searches, functions and ratings, written for this project (see its README)."""
