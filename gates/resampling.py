@@ -1,0 +1,79 @@
+"""How far F1 would move with other searches: whole searches are drawn again, with replacement, many times.
+
+Searches, not pairs, are resampled, because pairs of one search agree or fail together. F1 depends on a search only
+through its true positives and its errors, so searches with the same two counts are one kind, and the number of each kind
+in a resample is multinomial: exactly the same distribution as drawing searches one by one, at a cost that grows with the
+kinds and not with the searches. Where nearly every search is a kind of its own they are drawn one by one. Both ways work in
+chunks, so memory does not grow with the resamples.
+
+A resample without a relevant pair on either side has no F1. It counts as 0: it does not reach the threshold, and lowers
+the interval, because what shows no agreement must not help a judge.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gates.agreement import Floats, Integers
+
+LEVEL = 0.95
+CHUNK = 2_000_000
+# A binomial draw for a kind costs about as much as drawing this many searches.
+KIND_COST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """The percentile interval of F1 at `LEVEL`, and the share of the resamples whose F1 is at least the threshold."""
+
+    interval: tuple[float, float]
+    share: float
+
+
+def resample(confusion: Integers, threshold: float, resamples: int, seed: int) -> Resampled | None:
+    """Return the interval and the share for the rows of `Verdicts.confusion`, one a search; None without any search.
+
+    The same rows in whatever order, number of resamples and seed give the same result. (Efron and Tibshirani, An
+    Introduction to the Bootstrap, 1993, chapter 13; resampling whole clusters: Davison and Hinkley, Bootstrap Methods and
+    their Application, 1997, section 3.8.)
+    """
+    if not len(confusion):
+        return None
+    f1 = f1_of_resamples(confusion, resamples, seed)
+    return Resampled(percentile_interval(f1), float(np.count_nonzero(f1 >= threshold)) / resamples)
+
+
+def percentile_interval(values: Floats) -> tuple[float, float]:
+    """Return the central `LEVEL` of resampled values."""
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def f1_of_resamples(confusion: Integers, resamples: int, seed: int) -> Floats:
+    """Return F1 of each resample of the rows (both, judge only, expert only, neither), 0 where it is undefined."""
+    hits_and_errors = np.column_stack([confusion[:, 0], confusion[:, 1] + confusion[:, 2]])
+    hits, errors = sums_of_resamples(hits_and_errors, resamples, seed).T
+    f1: Floats = np.divide(2.0 * hits, 2.0 * hits + errors, out=np.zeros(resamples), where=hits + errors > 0)
+    return f1
+
+
+def sums_of_resamples(rows: Integers, resamples: int, seed: int) -> Integers:
+    """Return the column sums of `resamples` draws, with replacement, of as many rows as there are: (resamples, columns).
+
+    Depends on the rows only as a collection, not on their order.
+    """
+    random = np.random.default_rng(seed)
+    kinds, counts = np.unique(rows, axis=0, return_counts=True)
+    out = np.empty((resamples, rows.shape[1]), np.int64)
+    by_kind = len(kinds) * KIND_COST <= len(rows)
+    chunk = max(1, CHUNK // (len(kinds) if by_kind else len(rows)))
+    ordered = np.repeat(kinds, counts, axis=0)
+    for start in range(0, resamples, chunk):
+        stop = min(start + chunk, resamples)
+        if by_kind:
+            out[start:stop] = random.multinomial(len(rows), counts / len(rows), size=stop - start) @ kinds
+        else:
+            drawn = random.integers(0, len(rows), size=(stop - start, len(rows)), dtype=np.int32)
+            for column in range(rows.shape[1]):
+                out[start:stop, column] = np.take(ordered[:, column], drawn).sum(axis=1)
+    return out
