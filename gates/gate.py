@@ -1,0 +1,290 @@
+"""The gate: the verdict on one judge for one language, its record, and the proof asked for before anything leaves.
+
+A record is never trusted. `admits` computes the verdict again from the ratings themselves under the sealed conditions, and
+the record on disk has to equal the result, so neither an edited record nor an edited setting opens the gate; what refuses
+says why and what to do. A record carries no clock time: the same ratings give the same bytes.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from gates import agreement, resampling
+from gates.agreement import Agreement, ExpertAgreement
+from pools import dataset, files
+from pools.dataset import Dataset, PairKey
+from pools.errors import GateClosed
+from pools.settings import GateSettings
+
+Verdict = Literal["passed", "missed", "incomplete", "inconclusive"]
+Experts = Mapping[PairKey, Sequence[int]]
+Ratings = Mapping[PairKey, int]
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What was fixed before the first rating; `gold_sha256` is None where nothing was sealed (a dataset without a ledger)."""
+
+    gate: GateSettings
+    relevant_from: float
+    gold_sha256: str | None = None
+
+    def differences(self, stated: "Seal") -> tuple[str, ...]:
+        """Return a line for each value that judge.toml or the dataset states otherwise now, with both values."""
+        pairs: list[tuple[str, Any, Any]] = [
+            (f"gate.{item.name}", getattr(self.gate, item.name), getattr(stated.gate, item.name))
+            for item in dataclasses.fields(GateSettings)
+        ]
+        pairs.append(("relevant_from", self.relevant_from, stated.relevant_from))
+        out = [f"{key} is sealed as {was}; judge.toml says {now}" for key, was, now in pairs if was != now]
+        if None not in (self.gold_sha256, stated.gold_sha256) and self.gold_sha256 != stated.gold_sha256:
+            out.append(f"the expert ratings are sealed as {self.gold_sha256}; they are {stated.gold_sha256} now")
+        return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class GateRecord:
+    """The verdict for one language and one judge, and everything that it follows from.
+
+    `judge_id` is None for a published dataset without a ledger; `interval` and `share` are those of `gates.resampling`, None
+    where no pair was rated; `clear` says whether the resamples give the verdict too, at `confidence`; the two hashes are of
+    all the language's expert ratings and of the judge's ratings of those pairs.
+    """
+
+    language: str
+    judge_id: str | None
+    verdict: Verdict
+    clear: bool
+    threshold: float
+    confidence: float
+    require_confidence: bool
+    relevant_from: float
+    agreement: Agreement
+    interval: tuple[float, float] | None
+    share: float | None
+    searches: int
+    expert_pairs: int
+    between_experts: ExpertAgreement | None
+    gold_sha256: str
+    ratings_sha256: str
+    seed: int
+    resamples: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return self.verdict == "passed"
+
+
+def assess(
+    language: str,
+    experts: Experts,
+    ratings: Ratings,
+    gate: GateSettings,
+    relevant_from: float,
+    seed: int,
+    judge_id: str | None,
+    notes: Sequence[str] = (),
+) -> GateRecord:
+    """Return the verdict on a judge's ratings of one language.
+
+    `experts` holds every expert-rated pair of the language, `ratings` any of the judge's. The verdict is `incomplete` while
+    an expert-rated pair has no rating (or there is none to rate), else `passed` where F1 is at least `gate.f1`, else
+    `missed`, also where F1 is undefined. With `gate.require_confidence` a pass that is not clear is `inconclusive`. `notes`
+    are lines to show beside it and have no part in it.
+    """
+    pairs = sorted(experts)
+    rated = {pair: ratings[pair] for pair in pairs if pair in ratings}
+    verdicts = agreement.verdicts(experts, rated, relevant_from)
+    figures = agreement.agreement(*(int(count) for count in agreement.total(verdicts)))
+    resampled = resampling.resample(verdicts.confusion(), gate.f1, gate.resamples, seed) if rated else None
+    share = resampled.share if resampled else None
+    verdict, clear = _verdict(figures, len(experts), share, gate)
+    return GateRecord(
+        language=language,
+        judge_id=judge_id,
+        verdict=verdict,
+        clear=clear,
+        threshold=gate.f1,
+        confidence=gate.confidence,
+        require_confidence=gate.require_confidence,
+        relevant_from=relevant_from,
+        agreement=figures,
+        interval=resampled.interval if resampled and figures.f1 is not None else None,
+        share=share,
+        searches=verdicts.searches,
+        expert_pairs=len(experts),
+        between_experts=agreement.between_experts(experts, relevant_from),
+        gold_sha256=gold_sha256(experts),
+        ratings_sha256=ratings_sha256(rated),
+        seed=seed,
+        resamples=gate.resamples,
+        notes=tuple(notes),
+    )
+
+
+def _verdict(figures: Agreement, expert_pairs: int, share: float | None, gate: GateSettings) -> tuple[Verdict, bool]:
+    if share is None or figures.pairs < expert_pairs:
+        return "incomplete", False
+    if figures.f1 is None or figures.f1 < gate.f1:
+        # Rounded because 1 - 0.95 is a little more than 0.05.
+        return "missed", share <= round(1 - gate.confidence, 12)
+    clear = share >= gate.confidence
+    return ("passed" if clear or not gate.require_confidence else "inconclusive"), clear
+
+
+def published(data: Dataset, language: str, gate: GateSettings, relevant_from: float, seed: int) -> GateRecord:
+    """Return the verdict on the judge ratings that a dataset without a ledger carries beside its expert ratings."""
+    return assess(language, data.experts_of(language), published_ratings(data, language), gate, relevant_from, seed, None)
+
+
+def published_ratings(data: Dataset, language: str) -> dict[PairKey, int]:
+    """Return the judge's ratings of the expert-rated pairs that the qrels themselves carry."""
+    return {
+        qrel.pair: qrel.judge_rating
+        for qrel in data.qrels_of(language)
+        if qrel.expert_ratings and qrel.judge_rating is not None
+    }
+
+
+def gold_sha256(experts: Experts) -> str:
+    """Return the hash of expert ratings: pairs in sorted order, each with its ratings in rating order."""
+    return _sha256([[*pair, list(experts[pair])] for pair in sorted(experts)])
+
+
+def ratings_sha256(ratings: Ratings) -> str:
+    """Return the hash of a judge's ratings, pairs in sorted order."""
+    return _sha256([[*pair, ratings[pair]] for pair in sorted(ratings)])
+
+
+def _sha256(rows: list[list[Any]]) -> str:
+    # Escaped to ASCII, so that an id with a lone surrogate has a hash too.
+    return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode("ascii")).hexdigest()
+
+
+def path(folder: Path, language: str) -> Path:
+    """Return where a language's gate record is kept."""
+    return dataset.work(folder, language) / "gate.json"
+
+
+def document(record: GateRecord) -> dict[str, Any]:
+    """Return a record as a JSON object."""
+    return {"format": FORMAT, **dataclasses.asdict(record)}
+
+
+def write(path: Path, record: GateRecord) -> None:
+    """Replace a record file; equal records give equal bytes."""
+    text = json.dumps(document(record), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    files.replace(path, text.encode("utf-8", "surrogatepass"))
+
+
+def read(path: Path) -> GateRecord | None:
+    """Return the record in a file, None where there is no file; raises `GateClosed` where the file holds none."""
+    if not path.is_file():
+        return None
+    try:
+        given = json.loads(files.read(path).decode("utf-8", "surrogatepass"))
+        if given.pop("format") != FORMAT:
+            raise ValueError("another format")
+        between = given.pop("between_experts")
+        interval = given.pop("interval")
+        return GateRecord(
+            agreement=Agreement(**given.pop("agreement")),
+            between_experts=None if between is None else ExpertAgreement(**between),
+            interval=None if interval is None else (interval[0], interval[1]),
+            notes=tuple(given.pop("notes")),
+            **given,
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+        raise GateClosed(f"{path}: not a gate record ({error}); run `judge gate` again") from error
+
+
+def admits(
+    record: GateRecord | None,
+    language: str,
+    judge_id: str | None,
+    experts: Experts,
+    ratings: Ratings,
+    seal: Seal,
+    stated: Seal | None = None,
+) -> GateRecord:
+    """Return the verdict that lets a judge's ratings of a language through, or raise `GateClosed` with the cause and remedy.
+
+    `experts` and `ratings` are the present ones, `seal` what was fixed before the first rating, `stated` what judge.toml says
+    now (only named in the message). Ratings pass only where a verdict computed afresh from them is `passed` and the record
+    equals it in everything but its notes.
+    """
+    again = f"run `judge gate --lang {language}` again"
+    if record is None:
+        raise GateClosed(f"{language}: no gate record; run `judge gate --lang {language}`")
+    if record.language != language:
+        raise GateClosed(f"{language}: its gate record is that of {record.language}; {again}")
+    if record.judge_id != judge_id:
+        raise GateClosed(
+            f"{language}: the gate record is of judge {record.judge_id}, these ratings are by {judge_id} (another model, "
+            f"prompt, scale or batch makes another judge); rate and gate with this judge, or go back to the other's settings"
+        )
+    gold = gold_sha256(experts)
+    if seal.gold_sha256 not in (None, gold):
+        raise GateClosed(
+            f"{language}: the expert ratings are not those sealed before the first rating ({seal.gold_sha256} then, {gold} "
+            f"now); restore them, or seal the new ones with `judge gate --reseal REASON`"
+        )
+    if record.gold_sha256 != gold:
+        raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
+    _same_conditions(record, language, seal)
+    fresh = assess(language, experts, ratings, seal.gate, seal.relevant_from, record.seed, judge_id, record.notes)
+    if fresh.ratings_sha256 != record.ratings_sha256:
+        raise GateClosed(f"{language}: the judge's ratings of expert-rated pairs changed since the verdict; {again}")
+    if fresh != record:
+        names = ", ".join(
+            item.name for item in dataclasses.fields(record) if getattr(fresh, item.name) != getattr(record, item.name)
+        )
+        raise GateClosed(f"{language}: the gate record does not follow from the ratings ({names}): it was edited; {again}")
+    if not fresh.passed:
+        raise GateClosed(f"{language}: {refusal(fresh)}" + "".join(f"; {line}" for line in _stated(seal, stated)))
+    return fresh
+
+
+def _same_conditions(record: GateRecord, language: str, seal: Seal) -> None:
+    conditions = [
+        ("threshold", record.threshold, seal.gate.f1),
+        ("confidence", record.confidence, seal.gate.confidence),
+        ("require_confidence", record.require_confidence, seal.gate.require_confidence),
+        ("resamples", record.resamples, seal.gate.resamples),
+        ("relevant_from", record.relevant_from, seal.relevant_from),
+    ]
+    for name, has, sealed in conditions:
+        if has != sealed:
+            raise GateClosed(
+                f"{language}: the gate record has {name} {has}, sealed is {sealed}; run `judge gate --lang {language}` again, "
+                f"or change what is sealed with --reseal REASON"
+            )
+
+
+def _stated(seal: Seal, stated: Seal | None) -> tuple[str, ...]:
+    return () if stated is None else seal.differences(stated)
+
+
+def refusal(record: GateRecord) -> str:
+    """Return in one line why a record does not open the gate and what would."""
+    figures = record.agreement
+    if record.verdict == "incomplete":
+        return (
+            f"validation is incomplete: {figures.pairs} of {record.expert_pairs} expert-rated pairs have a rating by this "
+            f"judge; run `judge rate --lang {record.language}`, then `judge gate`"
+        )
+    if record.verdict == "inconclusive":
+        return (
+            f"the gate is inconclusive: F1 {figures.f1:.4f} reaches {record.threshold:g} in only {record.share:.1%} of the "
+            f"resamples, and {record.confidence:.0%} are required; have experts rate more pairs"
+        )
+    if figures.f1 is None:
+        return "the gate is missed: F1 is undefined, no pair is relevant on either side; have experts rate more pairs"
+    return f"the gate is missed: F1 {figures.f1:.4f} is below {record.threshold:g}; improve the judge, or have more pairs rated"

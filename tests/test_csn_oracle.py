@@ -1,0 +1,88 @@
+"""The real ratings of six languages must give the figures published with them, to every digit printed there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
+
+from gates import agreement, gate, resampling
+from gates.gate import GateRecord
+from pools import dataset
+from pools.dataset import Dataset
+from pools.settings import GateSettings
+from prompts.scales import Scale
+
+# pairs, judge relevant, experts relevant, both, same, precision, recall, F1, verdict, kappa, always; interval, share
+PUBLISHED = {
+    "python": (956, 459, 427, 330, "730 (76%)", "0.7190", "0.7728", "0.7449", "passed", "0.5252", "0.617", 0.697, 0.786, 0.998),
+    "java": (769, 340, 241, 209, "606 (79%)", "0.6147", "0.8672", "0.7194", "passed", "0.5569", "0.477", 0.669, 0.764, 0.97),
+    "javascript":
+        (305, 123, 110, 91, "254 (83%)", "0.7398", "0.8273", "0.7811", "passed", "0.6465", "0.530", 0.720, 0.833, 0.999),
+    "php": (289, 128, 122, 95, "229 (79%)", "0.7422", "0.7787", "0.7600", "passed", "0.5773", "0.594", 0.690, 0.821, 0.99),
+    "ruby": (300, 90, 82, 61, "250 (83%)", "0.6778", "0.7439", "0.7093", "passed", "0.5928", "0.429", 0.620, 0.787, 0.82),
+    "go": (162, 49, 40, 28, "129 (80%)", "0.5714", "0.7000", "0.6292", "missed", "0.4908", "0.396", 0.500, 0.742, 0.23),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(csn: Path, scale: Scale) -> Dataset:
+    return dataset.load(csn, scale)
+
+
+@pytest.fixture(scope="module")
+def records(data: Dataset) -> dict[str, GateRecord]:
+    return {language: gate.published(data, language, GateSettings(), 2, 1) for language in data.languages}
+
+
+def test_languages_are_the_published_ones(data: Dataset) -> None:
+    assert set(data.languages) == set(PUBLISHED)
+
+
+@pytest.mark.parametrize("language", PUBLISHED)
+def test_figures_are_the_published_ones(language: str, records: dict[str, GateRecord]) -> None:
+    record, figures = records[language], records[language].agreement
+    share = f"{figures.same} ({figures.same / figures.pairs:.0%})"
+    assert (
+        figures.pairs, figures.judge_relevant, figures.expert_relevant, figures.both, share, f"{figures.precision:.4f}",
+        f"{figures.recall:.4f}", f"{figures.f1:.4f}", record.verdict, f"{figures.kappa:.4f}", f"{figures.always_f1:.3f}",
+    ) == PUBLISHED[language][:11]  # fmt: skip
+    assert record.passed == (language != "go")
+
+
+@pytest.mark.parametrize("language", PUBLISHED)
+def test_intervals_and_shares_are_the_published_ones(language: str, records: dict[str, GateRecord]) -> None:
+    low, high, share = PUBLISHED[language][11:]
+    record = records[language]
+    assert record.interval == pytest.approx((low, high), abs=0.01)
+    # The published share comes from 2,000 resamples, so one point and twice the error that those have.
+    assert record.share == pytest.approx(share, abs=0.01 + 2 * (share * (1 - share) / 2000) ** 0.5)
+
+
+def test_only_clear_verdicts_are_called_clear(records: dict[str, GateRecord]) -> None:
+    assert {language for language, record in records.items() if not record.clear} == {"ruby", "go"}
+
+
+def test_experts_against_each_other(records: dict[str, GateRecord]) -> None:
+    between = records["python"].between_experts
+    assert between is not None
+    assert (between.pairs, between.same, f"{between.f1:.3f}") == (848, 597, "0.711")
+    assert all(record.between_experts is None for language, record in records.items() if language != "python")
+
+
+@pytest.mark.parametrize("language", PUBLISHED)
+def test_scikit_learn_agrees(language: str, data: Dataset, records: dict[str, GateRecord]) -> None:
+    experts, ratings = data.experts_of(language), gate.published_ratings(data, language)
+    truth = [sum(experts[pair]) / len(experts[pair]) >= 2 for pair in ratings]
+    judged = [rating >= 2 for rating in ratings.values()]
+    figures = records[language].agreement
+    theirs = precision_recall_fscore_support(truth, judged, average="binary")[:3]
+    assert (figures.precision, figures.recall, figures.f1) == pytest.approx(theirs)
+    assert figures.kappa == pytest.approx(cohen_kappa_score(truth, judged))
+
+
+def test_shares_converge(data: Dataset) -> None:
+    """With other seeds the share moves by no more than its Monte-Carlo error."""
+    confusion = agreement.verdicts(data.experts_of("go"), gate.published_ratings(data, "go"), 2).confusion()
+    found = [resampling.resample(confusion, 0.67, 10_000, seed) for seed in range(10)]
+    assert np.std([resampled.share for resampled in found if resampled]) < 0.01
