@@ -1,0 +1,50 @@
+"""What stands behind a language's judge ratings: whose they are, what was sealed, and from which pool they come.
+
+The ledger is read by whoever calls; here its content arrives as plain values, so that what may leave can be decided and
+tested without one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from gates.gate import Seal
+from gates.log import Event
+from gates.qrels import Pooled
+from pools.dataset import Dataset, PairKey
+from pools.settings import Settings
+
+
+class PooledBy(Pooled, Protocol):
+    """A pair of the pool with the retrievers that returned it."""
+
+    @property
+    def retrievers(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One language's judge.
+
+    `judge_id` None and `identity` empty for ratings published without a ledger; `ratings` are all the judge's, `identity` is
+    the document that its id hashes (model, pairs_per_batch, shown_characters, sampling, …), `seal` what was fixed before the
+    first rating, `stated` what judge.toml says now, `reseals` the ledger's changes of the seal.
+    """
+
+    judge_id: str | None
+    ratings: Mapping[PairKey, int]
+    seal: Seal
+    stated: Seal | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    pool: Sequence[PooledBy] = ()
+    reseals: tuple[Event, ...] = ()
+
+
+def published(data: Dataset, language: str, settings: Settings) -> Evidence | None:
+    """Return the evidence that a published dataset carries in itself: the judge's ratings in its own rows; None without any.
+
+    An audit of it can pass only as far as expert-rated pairs have a `judge_rating`; nothing was sealed.
+    """
+    ratings = {qrel.pair: qrel.judge_rating for qrel in data.qrels_of(language) if qrel.judge_rating is not None}
+    seal = Seal(settings.gate, settings.relevant_from)
+    return Evidence(None, ratings, seal) if ratings else None
