@@ -153,8 +153,8 @@ def _judges(chapters: Sequence[Chapter]) -> str:
     return (
         "## How the judge rated\n\nA judge is shown the search and the function's code under a random id, pairs of many "
         "searches mixed in one prompt; never path, repository, retriever or the experts' rating. Only a whole number on the "
-        "scale counts as its rating; a pair that it gave none for is not in the judgements. What is listed as published was rated "
-        "elsewhere.\n\n"
+        "scale counts as its rating; a pair that it gave none for is not in the judgements. What is listed as published was "
+        "rated elsewhere.\n\n"
         + _table(("language", "model", "judge id", "pairs a prompt", "characters of code shown", "sampling"), rows)
     )
 

@@ -1,0 +1,102 @@
+"""The card: its header is what the hub reads, and its tables are counted, not written."""
+
+from pathlib import Path
+
+import yaml
+
+from gates import card, gate
+from gates.card import Chapter
+from gates.evidence import Evidence
+from gates.gate import Seal
+from gates.log import Event
+from pools.dataset import Dataset, Function, Qrel, Query
+from pools.settings import CardSettings, GateSettings, Settings
+from prompts.scales import Scale
+from tests.test_qrels import Entry
+
+SETTINGS = Settings(
+    gate=GateSettings(resamples=200), card=CardSettings(title='A "title": yes', license="mit", source="From here and there.")
+)
+RESEAL = Event("2026-01-01T00:00:00Z", "reseal", "go", "aa", "more gold")
+
+
+def _data() -> Dataset:
+    queries = tuple(Query(language, f"q{number}", "words") for language in ("go", "ruby") for number in range(2))
+    corpus = [
+        Function(f"{language}/{number}", language, "code", {"license": "MIT"})
+        for language in ("go", "ruby")
+        for number in range(5)
+    ]
+    corpus[3] = Function("go/3", "go", "code", {"license": "Apache-2.0"})
+    corpus[4] = Function("go/4", "go", "code")
+    qrels = [
+        Qrel("go", "q0", "go/0", 2.5, True, "expert", (3, 2), 3),
+        Qrel("go", "q0", "go/1", 0.0, False, "expert", (0,), 2),
+        Qrel("go", "q1", "go/2", 2.0, True, "judge", (), 2, "pooled"),
+        Qrel("go", "q1", "go/3", 0.0, False, "judge", (), 0, "sample"),
+        Qrel("ruby", "q0", "ruby/1", 3.0, True, "expert", (3,)),
+    ]
+    return Dataset(Path("name"), queries, tuple(corpus), tuple(qrels))
+
+
+def _text(scale: Scale, settings: Settings = SETTINGS) -> str:
+    data = _data()
+    experts, ratings = data.experts_of("go"), {qrel.pair: qrel.judge_rating for qrel in data.qrels_of("go")}
+    rated = {pair: rating for pair, rating in ratings.items() if rating is not None}
+    pool = (
+        Entry("q1", "go/2", "pooled", ("bm25", "grep-any")), Entry("q1", "go/3", "unflagged-sample", ()),
+        Entry("q0", "go/0", None, ("bm25",)),
+    )  # fmt: skip
+    identity = {"model": "a|model", "pairs_per_batch": 40, "shown_characters": 20000, "sampling": {"temperature": 0.0}}
+    seal = Seal(settings.gate, 2.0)
+    shown = Evidence("aa", rated, seal, None, identity, pool, (RESEAL,))
+    record = gate.assess("go", experts, rated, settings.gate, 2.0, 1, "aa")
+    return card.text(data, [Chapter("go", shown, record, None)], settings, scale)
+
+
+def test_header_is_what_the_hub_reads(scale: Scale) -> None:
+    text = _text(scale)
+    header = yaml.safe_load(text.split("---\n")[1])
+    assert header["pretty_name"] == 'A "title": yes'
+    assert header["license"] == "mit"
+    assert header["task_categories"] == ["text-retrieval"]
+    assert header["size_categories"] == ["n<1K"]
+    assert {"go", "ruby", "code-search"} <= set(header["tags"])
+    assert header["configs"] == [
+        {"config_name": "qrels", "data_files": "qrels.jsonl.gz", "default": True},
+        {"config_name": "queries", "data_files": "queries.jsonl.gz"},
+        {"config_name": "corpus", "data_files": "corpus.jsonl.gz"},
+    ]
+
+
+def test_a_licence_of_another_name_is_named(scale: Scale) -> None:
+    settings = Settings(gate=SETTINGS.gate, card=CardSettings(license_name="mixed: see card"))
+    text = _text(scale, settings)
+    header = yaml.safe_load(text.split("---\n")[1])
+    assert (header["license"], header["license_name"]) == ("other", "mixed: see card")
+    assert "\n# name\n" in text
+
+
+def test_tables_are_counted(scale: Scale) -> None:
+    text = _text(scale)
+    assert "| go | 2 | 5 | 2 | 2 | 2 |\n| ruby | 2 | 5 | 1 | 0 | 1 |\n| all | 4 | 10 | 3 | 2 | 3 |" in text
+    assert "| MIT | 8 |\n| Apache-2.0 | 1 |\n| not known | 1 |" in text
+    assert "| go | expert-rated | 1 |\n| go | pooled | 1 |\n| go | unflagged-sample | 1 |" in text
+    assert "| go | bm25 | 2 |\n| go | grep-any | 1 |" in text
+    assert '| go | a\\|model | aa | 40 | 20000 | {"temperature": 0.0} |' in text
+    assert "| go | 2 | 1 (50%) | 0.6667 | 0.667-0.667 | 0.67 | missed (clear) | yes |" in text
+    assert "1 pairs were rated by two experts or more" in text
+
+
+def test_it_says_what_was_resealed_and_what_unrated_means(scale: Scale) -> None:
+    text = _text(scale)
+    assert "**go: what was sealed was changed** on 2026-01-01T00:00:00Z, with the reason: more gold" in text
+    assert "rated by nobody, which is not a rating of 0" in text
+    assert "- 3: exactly relevant" in text
+
+
+def test_without_a_judge_it_speaks_of_none(scale: Scale) -> None:
+    text = card.text(_data(), [], SETTINGS, scale)
+    assert "## The gate" not in text
+    assert "## How the judge rated" not in text
+    assert "## How the pairs were pooled" not in text
