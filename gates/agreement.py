@@ -69,18 +69,49 @@ def relevant(ratings: Sequence[int], relevant_from: float) -> bool:
     return round(sum(ratings) / len(ratings), 4) >= relevant_from
 
 
-def verdicts(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, int], relevant_from: float) -> Verdicts:
-    """Return the verdicts on every pair that both rated; the order of the mappings does not matter to any figure."""
-    pairs = [pair for pair in experts if pair in ratings]
-    number = {search: index for index, search in enumerate(sorted({search for search, _ in pairs}))}
-    given = [experts[pair] for pair in pairs]
-    sums = np.fromiter(map(sum, given), np.float64, len(given))
-    counts = np.fromiter(map(len, given), np.float64, len(given))
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Every expert-rated pair in sorted order, the experts' ratings of it, and the judge's (None where it has none).
+
+    In parallel lists because millions of pairs are read several times: one lookup a pair is what takes the time.
+    """
+
+    keys: list[PairKey]
+    experts: list[Sequence[int]]
+    judge: list[int | None]
+
+    @property
+    def rated(self) -> "Pairs":
+        """The pairs that the judge rated too."""
+        if None not in self.judge:
+            return self
+        chosen = [index for index, rating in enumerate(self.judge) if rating is not None]
+        return Pairs(
+            [self.keys[index] for index in chosen],
+            [self.experts[index] for index in chosen],
+            [self.judge[index] for index in chosen],
+        )
+
+
+def align(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, int]) -> Pairs:
+    """Put the two sides' ratings beside each other."""
+    keys = sorted(experts)
+    return Pairs(keys, list(map(experts.__getitem__, keys)), list(map(ratings.get, keys)))
+
+
+def verdicts(pairs: Pairs, relevant_from: float) -> Verdicts:
+    """Return the verdicts on every pair that both rated."""
+    rated = pairs.rated
+    searches = [search for search, _ in rated.keys]
+    number = {search: index for index, search in enumerate(dict.fromkeys(searches))}
+    count = len(searches)
+    sums = np.fromiter(map(sum, rated.experts), np.float64, count)
+    sizes = np.fromiter(map(len, rated.experts), np.float64, count)
     return Verdicts(
         searches=len(number),
-        search=np.fromiter((number[search] for search, _ in pairs), np.int64, len(pairs)),
-        expert=np.round(sums / counts, 4) >= relevant_from,
-        judge=np.fromiter((ratings[pair] for pair in pairs), np.float64, len(pairs)) >= relevant_from,
+        search=np.fromiter(map(number.__getitem__, searches), np.int64, count),
+        expert=np.round(sums / sizes, 4) >= relevant_from,
+        judge=np.array(rated.judge, np.float64) >= relevant_from,
     )
 
 
@@ -90,7 +121,7 @@ def compare(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, 
     `experts` has one or more ratings a pair, in rating order, `ratings` the judge's; a pair is relevant where the experts'
     mean, or the judge's rating, is at least `relevant_from`.
     """
-    both, judge_only, expert_only, neither = (int(count) for count in total(verdicts(experts, ratings, relevant_from)))
+    both, judge_only, expert_only, neither = (int(count) for count in total(verdicts(align(experts, ratings), relevant_from)))
     return agreement(both, judge_only, expert_only, neither)
 
 

@@ -99,11 +99,12 @@ def assess(
     `missed`, also where F1 is undefined. With `gate.require_confidence` a pass that is not clear is `inconclusive`. `notes`
     are lines to show beside it and have no part in it.
     """
-    pairs = sorted(experts)
-    rated = {pair: ratings[pair] for pair in pairs if pair in ratings}
-    verdicts = agreement.verdicts(experts, rated, relevant_from)
+    pairs = agreement.align(experts, ratings)
+    rated = pairs.rated
+    keys = _keys_sha256(pairs.keys)
+    verdicts = agreement.verdicts(rated, relevant_from)
     figures = agreement.agreement(*(int(count) for count in agreement.total(verdicts)))
-    resampled = resampling.resample(verdicts.confusion(), gate.f1, gate.resamples, seed) if rated else None
+    resampled = resampling.resample(verdicts.confusion(), gate.f1, gate.resamples, seed)
     share = resampled.share if resampled else None
     verdict, clear = _verdict(figures, len(experts), share, gate)
     return GateRecord(
@@ -121,8 +122,8 @@ def assess(
         searches=verdicts.searches,
         expert_pairs=len(experts),
         between_experts=agreement.between_experts(experts, relevant_from),
-        gold_sha256=gold_sha256(experts),
-        ratings_sha256=ratings_sha256(rated),
+        gold_sha256=_sha256(keys, pairs.experts),
+        ratings_sha256=_sha256(keys if rated is pairs else _keys_sha256(rated.keys), rated.judge),
         seed=seed,
         resamples=gate.resamples,
         notes=tuple(notes),
@@ -155,17 +156,23 @@ def published_ratings(data: Dataset, language: str) -> dict[PairKey, int]:
 
 def gold_sha256(experts: Experts) -> str:
     """Return the hash of expert ratings: pairs in sorted order, each with its ratings in rating order."""
-    return _sha256([[*pair, list(experts[pair])] for pair in sorted(experts)])
+    keys = sorted(experts)
+    return _sha256(_keys_sha256(keys), [experts[key] for key in keys])
 
 
 def ratings_sha256(ratings: Ratings) -> str:
     """Return the hash of a judge's ratings, pairs in sorted order."""
-    return _sha256([[*pair, ratings[pair]] for pair in sorted(ratings)])
+    keys = sorted(ratings)
+    return _sha256(_keys_sha256(keys), [ratings[key] for key in keys])
 
 
-def _sha256(rows: list[list[Any]]) -> str:
-    # Escaped to ASCII, so that an id with a lone surrogate has a hash too.
-    return hashlib.sha256(json.dumps(rows, separators=(",", ":")).encode("ascii")).hexdigest()
+def _keys_sha256(keys: Sequence[PairKey]) -> str:
+    # Two flat lists and not a list a pair, which takes several times as long; ASCII, so that any id has a hash.
+    return _sha256([search for search, _ in keys], [function for _, function in keys])
+
+
+def _sha256(first: str | list[str], values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps([first, values], separators=(",", ":")).encode("ascii")).hexdigest()
 
 
 def path(folder: Path, language: str) -> Path:

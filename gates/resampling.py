@@ -10,6 +10,8 @@ A resample without a relevant pair on either side has no F1. It counts as 0: it 
 the interval, because what shows no agreement must not help a judge.
 """
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +19,7 @@ import numpy as np
 from gates.agreement import Floats, Integers
 
 LEVEL = 0.95
-CHUNK = 2_000_000
+CHUNK = 1_000_000
 # A binomial draw for a kind costs about as much as drawing this many searches.
 KIND_COST = 8
 
@@ -60,20 +62,22 @@ def f1_of_resamples(confusion: Integers, resamples: int, seed: int) -> Floats:
 def sums_of_resamples(rows: Integers, resamples: int, seed: int) -> Integers:
     """Return the column sums of `resamples` draws, with replacement, of as many rows as there are: (resamples, columns).
 
-    Depends on the rows only as a collection, not on their order.
+    Depends on the rows only as a collection, not on their order, and not on how many threads there are.
     """
-    random = np.random.default_rng(seed)
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
-    out = np.empty((resamples, rows.shape[1]), np.int64)
+    ordered = np.repeat(kinds, counts, axis=0)
     by_kind = len(kinds) * KIND_COST <= len(rows)
     chunk = max(1, CHUNK // (len(kinds) if by_kind else len(rows)))
-    ordered = np.repeat(kinds, counts, axis=0)
-    for start in range(0, resamples, chunk):
-        stop = min(start + chunk, resamples)
+    sizes = [min(chunk, resamples - start) for start in range(0, resamples, chunk)]
+
+    def draw(size: int, source: np.random.SeedSequence) -> Integers:
+        random = np.random.default_rng(source)
         if by_kind:
-            out[start:stop] = random.multinomial(len(rows), counts / len(rows), size=stop - start) @ kinds
-        else:
-            drawn = random.integers(0, len(rows), size=(stop - start, len(rows)), dtype=np.int32)
-            for column in range(rows.shape[1]):
-                out[start:stop, column] = np.take(ordered[:, column], drawn).sum(axis=1)
-    return out
+            sums: Integers = random.multinomial(len(rows), counts / len(rows), size=size) @ kinds
+            return sums
+        drawn = random.integers(0, len(rows), size=(size, len(rows)), dtype=np.int32)
+        return np.column_stack([np.take(column, drawn).sum(axis=1) for column in ordered.T])
+
+    # numpy draws outside the interpreter's lock, so threads are enough.
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return np.concatenate(list(threads.map(draw, sizes, np.random.SeedSequence(seed).spawn(len(sizes)))))

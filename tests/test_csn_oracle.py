@@ -83,6 +83,7 @@ def test_scikit_learn_agrees(language: str, data: Dataset, records: dict[str, Ga
 
 def test_shares_converge(data: Dataset) -> None:
     """With other seeds the share moves by no more than its Monte-Carlo error."""
-    confusion = agreement.verdicts(data.experts_of("go"), gate.published_ratings(data, "go"), 2).confusion()
+    pairs = agreement.align(data.experts_of("go"), gate.published_ratings(data, "go"))
+    confusion = agreement.verdicts(pairs, 2).confusion()
     found = [resampling.resample(confusion, 0.67, 10_000, seed) for seed in range(10)]
     assert np.std([resampled.share for resampled in found if resampled]) < 0.01

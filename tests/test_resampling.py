@@ -68,11 +68,15 @@ def test_a_resample_without_f1_does_not_reach_any_threshold() -> None:
     assert found.interval == (0.0, 1.0)
 
 
-def test_chunks_do_not_change_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_same_seed_same_draws_over_several_chunks() -> None:
     confusion = np.array([(number % 7, number % 3, number % 2, 1) for number in range(90)])
-    whole = resampling.f1_of_resamples(confusion, 500, 4)
-    monkeypatch.setattr(resampling, "CHUNK", 97)
-    assert (resampling.f1_of_resamples(confusion, 500, 4) == whole).all()
+    resamples = 2 * resampling.CHUNK // 90 + 5
+    one, same, other = (resampling.f1_of_resamples(confusion, resamples, seed) for seed in (4, 4, 5))
+    assert len(one) == resamples
+    assert (one == same).all()
+    assert (one != other).any()
+    # No chunk repeats another's draws.
+    assert (one[:1000] != one[resampling.CHUNK // 90 :][:1000]).any()
 
 
 def test_no_search_no_interval() -> None:
