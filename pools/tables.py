@@ -115,13 +115,22 @@ def _read_parquet(path: Path) -> list[Row]:
 
 
 def _parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    columns = dict.fromkeys(key for row in rows for key in row)
+    return _parquet_columns({key: [row.get(key) for row in rows] for key in columns})
+
+
+def write_columns(path: Path, columns: Mapping[str, Any]) -> None:
+    """Replace a Parquet file by columns of equal length: lists, or pyarrow arrays where a type must not be guessed."""
+    files.replace(path, _parquet_columns(columns))
+
+
+def _parquet_columns(columns: Mapping[str, Any]) -> bytes:
     import pyarrow
     import pyarrow.parquet
 
-    columns = list(dict.fromkeys(key for row in rows for key in row))
     try:
-        table = pyarrow.table({key: [row.get(key) for row in rows] for key in columns})
-    except pyarrow.ArrowException as error:
+        table = pyarrow.table(dict(columns))
+    except (pyarrow.ArrowException, UnicodeEncodeError) as error:
         raise DataError(f"a table with mixed types cannot be written as Parquet ({error}); use .jsonl.gz") from error
     sink = io.BytesIO()
     pyarrow.parquet.write_table(table, sink, compression="zstd")
