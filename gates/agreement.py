@@ -5,7 +5,7 @@ its search, because everything that says how sure a figure is resamples or sums 
 is nought is None, never 0 or 1: what cannot be measured must not look measured.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,7 +85,15 @@ class Pairs:
         """The pairs that the judge rated too."""
         if None not in self.judge:
             return self
-        chosen = [index for index, rating in enumerate(self.judge) if rating is not None]
+        return self._chosen([index for index, rating in enumerate(self.judge) if rating is not None])
+
+    def without(self, searches: Collection[str]) -> "Pairs":
+        """The pairs of other searches."""
+        if not searches:
+            return self
+        return self._chosen([index for index, (search, _) in enumerate(self.keys) if search not in searches])
+
+    def _chosen(self, chosen: list[int]) -> "Pairs":
         return Pairs(
             [self.keys[index] for index in chosen],
             [self.experts[index] for index in chosen],

@@ -28,7 +28,8 @@ class Evidence:
 
     `judge_id` None and `identity` empty for ratings published without a ledger; `ratings` are all the judge's, `identity` is
     the document that its id hashes (model, pairs_per_batch, shown_characters, sampling, …), `seal` what was fixed before the
-    first rating, `stated` what judge.toml says now, `reseals` the ledger's changes of the seal.
+    first rating, `stated` what judge.toml says now, `reseals` the ledger's changes of the seal, `alarms` what was found wrong
+    with the judge after its verdict, which closes the gate again.
     """
 
     judge_id: str | None
@@ -38,6 +39,7 @@ class Evidence:
     identity: Mapping[str, Any] = field(default_factory=dict)
     pool: Sequence[PooledBy] = ()
     reseals: tuple[Event, ...] = ()
+    alarms: tuple[str, ...] = ()
 
 
 def published(data: Dataset, language: str, settings: Settings) -> Evidence | None:

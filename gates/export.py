@@ -83,7 +83,7 @@ def check(data: Dataset, language: str, evidence: Evidence | None, settings: Set
     try:
         record = gate.admits(
             gate.read(gate.path(data.folder, language)), language, evidence.judge_id, experts, evidence.ratings,
-            evidence.seal, evidence.stated,
+            evidence.seal, evidence.stated, gate.searches_left_out(data, language, evidence.seal.gate), evidence.alarms,
         )  # fmt: skip
     except GateClosed:
         if override is None:
@@ -96,7 +96,7 @@ def _verdict(data: Dataset, language: str, evidence: Evidence, settings: Setting
     # Computed, not read from gate.json, so that the card cannot show a figure that was edited there.
     return gate.assess(
         language, data.experts_of(language), evidence.ratings, evidence.seal.gate, evidence.seal.relevant_from,
-        settings.seed, evidence.judge_id,
+        settings.seed, evidence.judge_id, left_out=gate.searches_left_out(data, language, evidence.seal.gate),
     )  # fmt: skip
 
 

@@ -8,16 +8,16 @@ says why and what to do. A record carries no clock time: the same ratings give t
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gates import agreement, resampling
-from gates.agreement import Agreement, ExpertAgreement
+from gates import agreement, interval, resampling
+from gates.agreement import Agreement, Booleans, ExpertAgreement, Integers
 from pools import dataset, files
 from pools.dataset import Dataset, PairKey
-from pools.errors import GateClosed
+from pools.errors import GateClosed, UsageError
 from pools.settings import GateSettings
 
 Verdict = Literal["passed", "missed", "incomplete", "inconclusive"]
@@ -25,6 +25,7 @@ Experts = Mapping[PairKey, Sequence[int]]
 Ratings = Mapping[PairKey, int]
 
 FORMAT = 1
+SPLITS = ("all", "test")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +50,24 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """A further condition of the gate: the least value asked for, the value measured (None: undefined), whether it is met."""
+
+    name: str
+    least: float
+    value: float | None
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
 class GateRecord:
     """The verdict for one language and one judge, and everything that it follows from.
 
-    `judge_id` is None for a published dataset without a ledger; `interval` and `share` are those of `gates.resampling`, None
-    where no pair was rated; `clear` says whether the resamples give the verdict too, at `confidence`; the two hashes are of
-    all the language's expert ratings and of the judge's ratings of those pairs.
+    `judge_id` is None for a published dataset without a ledger; `interval` is that of `gates.interval`, `percentile` and
+    `share` (of the resamples that pass) those of `gates.resampling`, None where no pair was rated or F1 is undefined; `clear`
+    says whether the resamples give the verdict too, at `confidence`; `expert_pairs` is how many pairs there are to rate,
+    `left_out` how many more belong to searches that do not count; the two hashes are of all the language's expert ratings and
+    of the judge's ratings of those pairs.
     """
 
     language: str
@@ -66,9 +79,13 @@ class GateRecord:
     require_confidence: bool
     relevant_from: float
     agreement: Agreement
+    conditions: tuple[Condition, ...]
     interval: tuple[float, float] | None
+    percentile: tuple[float, float] | None
     share: float | None
     searches: int
+    split: str
+    left_out: int
     expert_pairs: int
     between_experts: ExpertAgreement | None
     gold_sha256: str
@@ -91,22 +108,26 @@ def assess(
     seed: int,
     judge_id: str | None,
     notes: Sequence[str] = (),
+    left_out: Collection[str] = (),
 ) -> GateRecord:
     """Return the verdict on a judge's ratings of one language.
 
-    `experts` holds every expert-rated pair of the language, `ratings` any of the judge's. The verdict is `incomplete` while
-    an expert-rated pair has no rating (or there is none to rate), else `passed` where F1 is at least `gate.f1`, else
-    `missed`, also where F1 is undefined. With `gate.require_confidence` a pass that is not clear is `inconclusive`. `notes`
-    are lines to show beside it and have no part in it.
+    `experts` holds every expert-rated pair of the language, `ratings` any of the judge's, `left_out` the searches that do not
+    count (see `searches_left_out`). The verdict is `incomplete` while a pair that counts has no rating (or there is none to
+    rate), else `passed` where F1 is at least `gate.f1` and every further condition is met, else `missed`, also where F1 is
+    undefined. With `gate.require_confidence` a pass that is not clear is `inconclusive`. `notes` are lines to show beside it
+    and have no part in it.
     """
     pairs = agreement.align(experts, ratings)
     rated = pairs.rated
     keys = _keys_sha256(pairs.keys)
-    verdicts = agreement.verdicts(rated, relevant_from)
-    figures = agreement.agreement(*(int(count) for count in agreement.total(verdicts)))
-    resampled = resampling.resample(verdicts.confusion(), gate.f1, gate.resamples, seed)
+    counted = pairs.without(left_out)
+    confusion = agreement.verdicts(counted, relevant_from).confusion()
+    figures = agreement.agreement(*(int(count) for count in confusion.sum(axis=0)))
+    conditions = _conditions(figures, gate)
+    resampled = resampling.resample(confusion, gate.f1, gate.resamples, seed, _passes(figures, gate))
     share = resampled.share if resampled else None
-    verdict, clear = _verdict(figures, len(experts), share, gate)
+    verdict, clear = _verdict(figures, conditions, len(counted.keys), share, gate)
     return GateRecord(
         language=language,
         judge_id=judge_id,
@@ -117,12 +138,16 @@ def assess(
         require_confidence=gate.require_confidence,
         relevant_from=relevant_from,
         agreement=figures,
-        interval=resampled.interval if resampled and figures.f1 is not None else None,
+        conditions=conditions,
+        interval=interval.of_f1(confusion),
+        percentile=resampled.interval if resampled and figures.f1 is not None else None,
         share=share,
-        searches=verdicts.searches,
-        expert_pairs=len(experts),
+        searches=len(confusion),
+        split=gate.split,
+        left_out=len(pairs.keys) - len(counted.keys),
+        expert_pairs=len(counted.keys),
         between_experts=agreement.between_experts(experts, relevant_from),
-        gold_sha256=_sha256(keys, pairs.experts),
+        gold_sha256=_gold_sha256(_sha256(keys, pairs.experts), left_out),
         ratings_sha256=_sha256(keys if rated is pairs else _keys_sha256(rated.keys), rated.judge),
         seed=seed,
         resamples=gate.resamples,
@@ -130,19 +155,71 @@ def assess(
     )
 
 
-def _verdict(figures: Agreement, expert_pairs: int, share: float | None, gate: GateSettings) -> tuple[Verdict, bool]:
+def _conditions(figures: Agreement, gate: GateSettings) -> tuple[Condition, ...]:
+    asked: list[tuple[str, float, float | None]] = [
+        ("precision", gate.precision, figures.precision),
+        ("recall", gate.recall, figures.recall),
+        ("kappa", gate.kappa, figures.kappa),
+        ("relevant_pairs", gate.relevant_pairs, figures.expert_relevant),
+    ]
+    return tuple(
+        Condition(name, least, value, value is not None and value >= least) for name, least, value in asked if least > 0
+    )
+
+
+def _passes(figures: Agreement, gate: GateSettings) -> resampling.Passes | None:
+    if not (gate.precision or gate.recall or gate.kappa or gate.relevant_pairs):
+        return None
+
+    def passes(sums: Integers) -> Booleans:
+        both, judge_only, expert_only, _ = sums.T.astype(float)
+        pairs, judged, experts = sums.sum(axis=1, dtype=float), both + judge_only, both + expert_only
+        chance = judged * experts + (pairs - judged) * (pairs - experts)
+        kappa = resampling.share_of((pairs - judge_only - expert_only) * pairs - chance, pairs * pairs - chance)
+        met: Booleans = (
+            (resampling.share_of(both, judged) >= gate.precision)
+            & (resampling.share_of(both, experts) >= gate.recall)
+            & ((kappa >= gate.kappa) | (gate.kappa == 0))
+            # A number of pairs is no estimate, so it is not resampled.
+            & (figures.expert_relevant >= gate.relevant_pairs)
+        )
+        return met
+
+    return passes
+
+
+def _verdict(
+    figures: Agreement, conditions: Sequence[Condition], expert_pairs: int, share: float | None, gate: GateSettings
+) -> tuple[Verdict, bool]:
     if share is None or figures.pairs < expert_pairs:
         return "incomplete", False
-    if figures.f1 is None or figures.f1 < gate.f1:
+    if figures.f1 is None or figures.f1 < gate.f1 or not all(condition.met for condition in conditions):
         # Rounded because 1 - 0.95 is a little more than 0.05.
         return "missed", share <= round(1 - gate.confidence, 12)
     clear = share >= gate.confidence
     return ("passed" if clear or not gate.require_confidence else "inconclusive"), clear
 
 
+def searches_left_out(data: Dataset, language: str, gate: GateSettings) -> frozenset[str]:
+    """Return the searches of a language that do not count; raises `UsageError` where `gate.split` is no choice there is."""
+    if gate.split not in SPLITS:
+        raise UsageError(f"gate.split is {gate.split!r}; valid are {', '.join(SPLITS)}")
+    tuning = gate.split == "test"
+    return frozenset(query.search_id for query in data.queries_of(language) if tuning and query.split == "tuning")
+
+
 def published(data: Dataset, language: str, gate: GateSettings, relevant_from: float, seed: int) -> GateRecord:
     """Return the verdict on the judge ratings that a dataset without a ledger carries beside its expert ratings."""
-    return assess(language, data.experts_of(language), published_ratings(data, language), gate, relevant_from, seed, None)
+    return assess(
+        language,
+        data.experts_of(language),
+        published_ratings(data, language),
+        gate,
+        relevant_from,
+        seed,
+        judge_id=None,
+        left_out=searches_left_out(data, language, gate),
+    )
 
 
 def published_ratings(data: Dataset, language: str) -> dict[PairKey, int]:
@@ -154,10 +231,17 @@ def published_ratings(data: Dataset, language: str) -> dict[PairKey, int]:
     }
 
 
-def gold_sha256(experts: Experts) -> str:
-    """Return the hash of expert ratings: pairs in sorted order, each with its ratings in rating order."""
+def gold_sha256(experts: Experts, left_out: Collection[str] = ()) -> str:
+    """Return the hash of expert ratings: pairs in sorted order, each with its ratings in rating order.
+
+    Where searches are left out they are part of it, so that which ones are cannot be changed after a look at the result.
+    """
     keys = sorted(experts)
-    return _sha256(_keys_sha256(keys), [experts[key] for key in keys])
+    return _gold_sha256(_sha256(_keys_sha256(keys), [experts[key] for key in keys]), left_out)
+
+
+def _gold_sha256(experts: str, left_out: Collection[str]) -> str:
+    return _sha256(experts, sorted(left_out)) if left_out else experts
 
 
 def ratings_sha256(ratings: Ratings) -> str:
@@ -200,16 +284,21 @@ def read(path: Path) -> GateRecord | None:
         if given.pop("format") != FORMAT:
             raise ValueError("another format")
         between = given.pop("between_experts")
-        interval = given.pop("interval")
         return GateRecord(
             agreement=Agreement(**given.pop("agreement")),
             between_experts=None if between is None else ExpertAgreement(**between),
-            interval=None if interval is None else (interval[0], interval[1]),
+            conditions=tuple(Condition(**entry) for entry in given.pop("conditions")),
+            interval=_interval(given.pop("interval")),
+            percentile=_interval(given.pop("percentile")),
             notes=tuple(given.pop("notes")),
             **given,
         )
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
         raise GateClosed(f"{path}: not a gate record ({error}); run `judge gate` again") from error
+
+
+def _interval(bounds: Any) -> tuple[float, float] | None:
+    return None if bounds is None else (bounds[0], bounds[1])
 
 
 def admits(
@@ -220,12 +309,15 @@ def admits(
     ratings: Ratings,
     seal: Seal,
     stated: Seal | None = None,
+    left_out: Collection[str] = (),
+    alarms: Sequence[str] = (),
 ) -> GateRecord:
     """Return the verdict that lets a judge's ratings of a language through, or raise `GateClosed` with the cause and remedy.
 
     `experts` and `ratings` are the present ones, `seal` what was fixed before the first rating, `stated` what judge.toml says
-    now (only named in the message). Ratings pass only where a verdict computed afresh from them is `passed` and the record
-    equals it in everything but its notes.
+    now (only named in the message), `left_out` the searches that do not count, `alarms` what has been found wrong with the
+    judge since the verdict, a line each. Ratings pass only where there is none of these, a verdict computed afresh is
+    `passed`, and the record equals it in everything but its notes.
     """
     again = f"run `judge gate --lang {language}` again"
     if record is None:
@@ -237,7 +329,7 @@ def admits(
             f"{language}: the gate record is of judge {record.judge_id}, these ratings are by {judge_id} (another model, "
             f"prompt, scale or batch makes another judge); rate and gate with this judge, or go back to the other's settings"
         )
-    gold = gold_sha256(experts)
+    gold = gold_sha256(experts, left_out)
     if seal.gold_sha256 not in (None, gold):
         raise GateClosed(
             f"{language}: the expert ratings are not those sealed before the first rating ({seal.gold_sha256} then, {gold} "
@@ -246,7 +338,7 @@ def admits(
     if record.gold_sha256 != gold:
         raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
     _same_conditions(record, language, seal)
-    fresh = assess(language, experts, ratings, seal.gate, seal.relevant_from, record.seed, judge_id, record.notes)
+    fresh = assess(language, experts, ratings, seal.gate, seal.relevant_from, record.seed, judge_id, record.notes, left_out)
     if fresh.ratings_sha256 != record.ratings_sha256:
         raise GateClosed(f"{language}: the judge's ratings of expert-rated pairs changed since the verdict; {again}")
     if fresh != record:
@@ -256,6 +348,8 @@ def admits(
         raise GateClosed(f"{language}: the gate record does not follow from the ratings ({names}): it was edited; {again}")
     if not fresh.passed:
         raise GateClosed(f"{language}: {refusal(fresh)}" + "".join(f"; {line}" for line in _stated(seal, stated)))
+    if alarms:
+        raise GateClosed(f"{language}: the gate is closed again: {'; '.join(alarms)}")
     return fresh
 
 
@@ -266,6 +360,7 @@ def _same_conditions(record: GateRecord, language: str, seal: Seal) -> None:
         ("require_confidence", record.require_confidence, seal.gate.require_confidence),
         ("resamples", record.resamples, seal.gate.resamples),
         ("relevant_from", record.relevant_from, seal.relevant_from),
+        ("split", record.split, seal.gate.split),
     ]
     for name, has, sealed in conditions:
         if has != sealed:
@@ -292,6 +387,12 @@ def refusal(record: GateRecord) -> str:
             f"the gate is inconclusive: F1 {figures.f1:.4f} reaches {record.threshold:g} in only {record.share:.1%} of the "
             f"resamples, and {record.confidence:.0%} are required; have experts rate more pairs"
         )
+    unmet = [condition for condition in record.conditions if not condition.met]
+    if figures.f1 is not None and figures.f1 >= record.threshold and unmet:
+        short = ", ".join(
+            f"{item.name} {item.value if item.value is None else f'{item.value:.4g}'} < {item.least:g}" for item in unmet
+        )
+        return f"the gate is missed: {short}; improve the judge, or have more pairs rated"
     if figures.f1 is None:
         return "the gate is missed: F1 is undefined, no pair is relevant on either side; have experts rate more pairs"
     return f"the gate is missed: F1 {figures.f1:.4f} is below {record.threshold:g}; improve the judge, or have more pairs rated"

@@ -18,7 +18,7 @@ def render(record: GateRecord) -> str:
     rows = [
         ("language", record.language),
         ("judge", record.judge_id or "as published"),
-        ("pairs", f"{figures.pairs} of {record.expert_pairs} expert-rated, in {record.searches} searches"),
+        ("pairs", _pairs(record)),
         ("judge relevant", str(figures.judge_relevant)),
         ("experts relevant", str(figures.expert_relevant)),
         ("both relevant", str(figures.both)),
@@ -30,7 +30,9 @@ def render(record: GateRecord) -> str:
         ("F1 of always relevant", number(figures.always_f1, 3)),
         ("between experts", _between(record)),
         ("95% interval of F1", interval(record.interval)),
-        (f"resamples at {record.threshold:g} or more", share(record.share)),
+        ("percentiles of resamples", interval(record.percentile)),
+        ("resamples that pass" if record.conditions else f"resamples at {record.threshold:g} or more", share(record.share)),
+        *((f"least {item.name}", f"{item.least:g}: {'met' if item.met else 'not met'}") for item in record.conditions),
     ]
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:<{width}}  {value}" for name, value in rows]
@@ -65,7 +67,8 @@ def sentence(record: GateRecord) -> str:
     f1 = "F1 is undefined (no pair relevant on either side)" if figures.f1 is None else f"F1 {figures.f1:.4f}"
     relation = "<" if figures.f1 is None or figures.f1 < record.threshold else ">="
     compared = f"{f1}, threshold {record.threshold:g}" if figures.f1 is None else f"{f1} {relation} {record.threshold:g}"
-    return f"{record.language}: {compared}: {record.verdict} ({certainty(record)})"
+    unmet = "".join(f", {item.name} below {item.least:g}" for item in record.conditions if not item.met)
+    return f"{record.language}: {compared}{unmet}: {record.verdict} ({certainty(record)})"
 
 
 def certainty(record: GateRecord) -> str:
@@ -94,6 +97,11 @@ def interval(bounds: tuple[float, float] | None) -> str:
 def share(value: float | None) -> str:
     """Return a share as a percentage to one digit."""
     return UNDEFINED if value is None else f"{100 * value:.1f}%"
+
+
+def _pairs(record: GateRecord) -> str:
+    left_out = f"; {record.left_out} of tuning searches left out" if record.left_out else ""
+    return f"{record.agreement.pairs} of {record.expert_pairs} expert-rated, in {record.searches} searches{left_out}"
 
 
 def _between(record: GateRecord) -> str:

@@ -11,12 +11,13 @@ the interval, because what shows no agreement must not help a judge.
 """
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
-from gates.agreement import Floats, Integers
+from gates.agreement import Booleans, Floats, Integers
 
 LEVEL = 0.95
 CHUNK = 1_000_000
@@ -26,23 +27,35 @@ KIND_COST = 8
 
 @dataclass(frozen=True, slots=True)
 class Resampled:
-    """The percentile interval of F1 at `LEVEL`, and the share of the resamples whose F1 is at least the threshold."""
+    """The percentile interval of F1 at `LEVEL`, and the share of the resamples that pass."""
 
     interval: tuple[float, float]
     share: float
 
 
-def resample(confusion: Integers, threshold: float, resamples: int, seed: int) -> Resampled | None:
+Passes = Callable[[Integers], Booleans]
+"""Takes the four counts of many resamples, a row each, and says which of them pass besides reaching the threshold of F1."""
+
+
+def resample(
+    confusion: Integers, threshold: float, resamples: int, seed: int, passes: Passes | None = None
+) -> Resampled | None:
     """Return the interval and the share for the rows of `Verdicts.confusion`, one a search; None without any search.
 
-    The same rows in whatever order, number of resamples and seed give the same result. (Efron and Tibshirani, An
-    Introduction to the Bootstrap, 1993, chapter 13; resampling whole clusters: Davison and Hinkley, Bootstrap Methods and
-    their Application, 1997, section 3.8.)
+    A resample passes where its F1 is at least the threshold and `passes`, if given, agrees. The same rows in whatever order,
+    number of resamples and seed give the same result. (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter
+    13; resampling whole clusters: Davison and Hinkley, Bootstrap Methods and their Application, 1997, section 3.8.)
     """
     if not len(confusion):
         return None
-    f1 = f1_of_resamples(confusion, resamples, seed)
-    return Resampled(percentile_interval(f1), float(np.count_nonzero(f1 >= threshold)) / resamples)
+    if passes is None:
+        f1 = f1_of_resamples(confusion, resamples, seed)
+        passing = f1 >= threshold
+    else:
+        sums = sums_of_resamples(confusion, resamples, seed)
+        f1 = f1_of(sums[:, 0], sums[:, 1] + sums[:, 2])
+        passing = (f1 >= threshold) & passes(sums)
+    return Resampled(percentile_interval(f1), float(np.count_nonzero(passing)) / resamples)
 
 
 def percentile_interval(values: Floats) -> tuple[float, float]:
@@ -54,9 +67,18 @@ def percentile_interval(values: Floats) -> tuple[float, float]:
 def f1_of_resamples(confusion: Integers, resamples: int, seed: int) -> Floats:
     """Return F1 of each resample of the rows (both, judge only, expert only, neither), 0 where it is undefined."""
     hits_and_errors = np.column_stack([confusion[:, 0], confusion[:, 1] + confusion[:, 2]])
-    hits, errors = sums_of_resamples(hits_and_errors, resamples, seed).T
-    f1: Floats = np.divide(2.0 * hits, 2.0 * hits + errors, out=np.zeros(resamples), where=hits + errors > 0)
-    return f1
+    return f1_of(*sums_of_resamples(hits_and_errors, resamples, seed).T)
+
+
+def f1_of(hits: Integers, errors: Integers) -> Floats:
+    """Return 2 hits / (2 hits + errors), 0 where it is undefined."""
+    return share_of(2 * hits, 2 * hits + errors)
+
+
+def share_of(part: Integers, whole: Integers) -> Floats:
+    """Return part / whole, 0 where it is undefined."""
+    share: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole != 0)
+    return share
 
 
 def sums_of_resamples(rows: Integers, resamples: int, seed: int) -> Integers:

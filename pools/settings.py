@@ -57,6 +57,11 @@ class GateSettings:
     confidence: float = _key(0.95, "a verdict is clear when this share of the resamples gives it too", 0.5, 1)
     resamples: int = _key(10_000, "times whole searches are resampled", 100)
     require_confidence: bool = _key(False, "true: an uncertain pass is `inconclusive` and does not open the gate")
+    split: str = _key("all", "the expert pairs that count: all, or test (without the searches of split tuning)")
+    precision: float = _key(0.0, "least precision; 0 = not asked for", 0, 1)
+    recall: float = _key(0.0, "least recall; 0 = not asked for", 0, 1)
+    kappa: float = _key(0.0, "least Cohen's kappa; 0 = not asked for", 0, 1)
+    relevant_pairs: int = _key(0, "least number of pairs that are relevant by the experts; 0 = not asked for", 0)
 
 
 @dataclass(frozen=True, slots=True)

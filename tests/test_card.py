@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import yaml
 
-from gates import card, gate
+from gates import card, gate, interval, report
 from gates.card import Chapter
 from gates.evidence import Evidence
 from gates.gate import Seal
@@ -84,7 +85,8 @@ def test_tables_are_counted(scale: Scale) -> None:
     assert "| go | expert-rated | 1 |\n| go | pooled | 1 |\n| go | unflagged-sample | 1 |" in text
     assert "| go | bm25 | 2 |\n| go | grep-any | 1 |" in text
     assert '| go | a\\|model | aa | 40 | 20000 | {"temperature": 0.0} |' in text
-    assert "| go | 2 | 1 (50%) | 0.6667 | 0.667-0.667 | 0.67 | missed (clear) | yes |" in text
+    bounds = report.interval(interval.of_f1(np.array([[1, 1, 0, 0]])))
+    assert f"| go | 2 | 1 (50%) | 0.6667 | {bounds} | 0.67 | missed (clear) | yes |" in text
     assert "1 pairs were rated by two experts or more" in text
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gates import gate, report
 from gates.gate import GateRecord, Seal
-from pools.errors import GateClosed
+from pools.dataset import Dataset, Query
+from pools.errors import GateClosed, UsageError
 from pools.settings import GateSettings
 
 Experts = dict[tuple[str, str], tuple[int, ...]]
@@ -290,6 +291,72 @@ def test_attempts_to_get_past_the_gate(
     assert refused.value.exit_code == 1
 
 
+def test_the_gate_closes_again_on_an_alarm(tmp_path: Path) -> None:
+    made = attempt(tmp_path, *PASSING)
+    with pytest.raises(GateClosed, match="closed again: agreement fell to 61%"):
+        gate.admits(made.record, "go", JUDGE, made.experts, made.ratings, made.seal, alarms=("agreement fell to 61%",))
+
+
+@pytest.mark.parametrize(
+    ("name", "met", "unmet"),
+    [
+        ("precision", replace(SETTINGS, precision=0.9), replace(SETTINGS, precision=0.96)),
+        ("recall", replace(SETTINGS, recall=0.9), replace(SETTINGS, recall=0.96)),
+        ("kappa", replace(SETTINGS, kappa=0.8), replace(SETTINGS, kappa=0.9)),
+        ("relevant_pairs", replace(SETTINGS, relevant_pairs=95), replace(SETTINGS, relevant_pairs=96)),
+    ],
+)
+def test_further_conditions(tmp_path: Path, name: str, met: GateSettings, unmet: GateSettings) -> None:
+    experts, ratings = ratings_of(90, 5, 5, 50)
+    record = assess(experts, ratings, met)
+    assert (record.verdict, [condition.met for condition in record.conditions]) == ("passed", [True])
+    record = assess(experts, ratings, unmet)
+    least = getattr(unmet, name)
+    assert (record.verdict, record.conditions[0].name, record.conditions[0].least) == ("missed", name, least)
+    assert f"{name} below {least:g}: missed" in report.sentence(record)
+    assert f"{name} " in gate.refusal(record)
+    assert any(line.startswith(f"least {name}") and "not met" in line for line in report.render(record).splitlines())
+    path = tmp_path / "gate.json"
+    gate.write(path, record)
+    assert gate.read(path) == record
+
+
+def test_resamples_pass_only_where_every_condition_is_met() -> None:
+    experts, ratings = ratings_of(90, 5, 15, 50)
+    recall = 90 / 105
+    share = assess(experts, ratings, replace(SETTINGS, recall=recall)).share
+    assert assess(experts, ratings).share == 1.0
+    assert share == pytest.approx(0.5, abs=0.1)
+    assert assess(experts, ratings, replace(SETTINGS, relevant_pairs=106)).share == 0.0
+    assert assess(experts, ratings, replace(SETTINGS, recall=recall)).verdict == "passed"
+
+
+def test_tuning_searches_can_be_left_out_and_which_is_sealed() -> None:
+    experts, ratings = ratings_of(90, 5, 5, 50)
+    for pair in ratings:
+        if pair[0] == "q00":
+            ratings[pair] = 0
+    settings = replace(SETTINGS, split="test")
+    record = gate.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"})
+    assert (record.split, record.left_out, record.searches) == ("test", 8, 19)
+    assert record.agreement == assess({pair: given for pair, given in experts.items() if pair[0] != "q00"}, ratings).agreement
+    assert "; 8 of tuning searches left out" in report.render(record)
+    sealed = Seal(settings, 2.0, gate.gold_sha256(experts, {"q00"}))
+    assert gate.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00"}) == record
+    with pytest.raises(GateClosed, match="not those sealed"):
+        gate.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00", "q01"})
+    del ratings[next(pair for pair in ratings if pair[0] == "q00")]
+    assert gate.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"}).verdict == "passed"
+
+
+def test_searches_left_out_are_those_of_the_tuning_split() -> None:
+    data = Dataset(Path(), (Query("go", "q0", "words", "tuning"), Query("go", "q1", "words")), None, ())
+    assert gate.searches_left_out(data, "go", replace(SETTINGS, split="test")) == {"q0"}
+    assert gate.searches_left_out(data, "go", SETTINGS) == frozenset()
+    with pytest.raises(UsageError, match=r"gate\.split is 'dev'; valid are all, test"):
+        gate.searches_left_out(data, "go", replace(SETTINGS, split="dev"))
+
+
 def test_an_inconclusive_verdict_does_not_open_the_gate(tmp_path: Path) -> None:
     made = attempt(tmp_path, 67, 32, 33, 50, settings=replace(SETTINGS, require_confidence=True))
     with pytest.raises(GateClosed, match="the gate is inconclusive: F1 0"):
@@ -300,7 +367,7 @@ def test_any_edited_figure_is_noticed(tmp_path: Path) -> None:
     original = attempt(tmp_path, *PASSING).record
     assert original is not None
     for key, value in gate.document(original).items():
-        if key in {"format", "notes", "between_experts"}:
+        if key in {"format", "notes", "between_experts", "conditions"}:
             continue
         made = attempt(tmp_path, *PASSING)
         made.edit(
