@@ -1,0 +1,102 @@
+"""Two judges side by side, and several as a panel."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gates import agreement, comparison, panel
+from pools.errors import UsageError
+
+PAIRS = [(f"q{number % 15:02}", f"f{number:03}") for number in range(150)]
+
+
+def _judge(seed: int, errors: float) -> dict[tuple[str, str], int]:
+    source = random.Random(seed)
+    return {pair: 3 * ((index % 3 == 0) != (source.random() < errors)) for index, pair in enumerate(PAIRS)}
+
+
+EXPERTS = {pair: (3 * (index % 3 == 0),) for index, pair in enumerate(PAIRS)}
+
+
+def test_a_better_judge_shows() -> None:
+    bad, good = _judge(1, 0.3), _judge(2, 0.05)
+    found = comparison.compare(EXPERTS, bad, good, 2, 500, 1)
+    assert found.first == agreement.compare(EXPERTS, bad, 2).f1
+    assert found.second == agreement.compare(EXPERTS, good, 2).f1
+    assert found.difference is not None
+    assert found.interval is not None
+    assert 0 < found.interval[0] < found.difference < found.interval[1]
+    assert found.share is not None
+    assert found.share > 0.99
+    back = comparison.compare(EXPERTS, good, bad, 2, 500, 1)
+    assert back.difference == -found.difference
+    assert (back.corrected, back.spoiled) == (found.spoiled, found.corrected)
+    right = [sum((3 * (index % 3 == 0)) == judge[pair] for index, pair in enumerate(PAIRS)) for judge in (bad, good)]
+    assert found.corrected - found.spoiled == right[1] - right[0]
+
+
+def test_pairing_takes_out_what_both_find_hard() -> None:
+    """Two judges with the same errors but one pair: each one's own interval is wide, that of the difference is not."""
+    first = _judge(1, 0.3)
+    second = first | {PAIRS[1]: 3 - first[PAIRS[1]]}
+    found = comparison.compare(EXPERTS, first, second, 2, 500, 1)
+    assert found.interval is not None
+    assert found.interval[1] - found.interval[0] < 0.03
+
+
+def test_a_judge_against_itself_does_not_differ() -> None:
+    judge = _judge(1, 0.2)
+    found = comparison.compare(EXPERTS, judge, judge, 2, 100, 1)
+    assert (found.difference, found.interval, found.share) == (0.0, (0.0, 0.0), 0.0)
+    assert found.flips == comparison.Flips(150, 0, 0)
+
+
+def test_flips_are_counted_over_all_that_both_rated_and_f1_may_be_undefined() -> None:
+    found = comparison.compare(
+        {("q", "a"): (0,)}, {("q", "a"): 0, ("q", "b"): 3, ("q", "c"): 1}, {("q", "a"): 0, ("q", "b"): 1}, 2, 10, 1
+    )
+    assert (found.pairs, found.first, found.difference, found.interval) == (1, None, None, None)
+    assert found.flips == comparison.Flips(2, 1, 0)
+    assert comparison.compare({}, {}, {}, 2, 10, 1).pairs == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "given_ratings", "rating"),
+    [
+        ("majority", (3, 3, 0), 3), ("majority", (3, 0), 0), ("majority", (3, 2, 1), 1), ("majority", (3, 3, 1, 1), 1),
+        ("median", (3, 0, 2), 2), ("median", (3, 2), 2), ("median", (0, 1, 2, 3), 1),
+    ],
+)  # fmt: skip
+def test_a_panel_decides_and_ties_go_down(method: str, given_ratings: tuple[int, ...], rating: int) -> None:
+    members = {f"judge{number}": {("q", "f"): given} for number, given in enumerate(given_ratings)}
+    assert panel.ratings(members, method) == {("q", "f"): rating}
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(PAIRS[:8]), st.integers(0, 3)), min_size=2, max_size=5),
+    st.sampled_from(panel.METHODS),
+)
+def test_a_panel_rates_what_every_member_rated(given_ratings: list[dict[tuple[str, str], int]], method: str) -> None:
+    members = {str(number): ratings for number, ratings in enumerate(given_ratings)}
+    found = panel.ratings(members, method)
+    assert set(found) == set.intersection(*(set(ratings) for ratings in given_ratings))
+    for pair, rating in found.items():
+        assert rating in [ratings[pair] for ratings in given_ratings]
+    assert found == panel.ratings(dict(reversed(members.items())), method)
+
+
+def test_a_panel_is_a_judge_of_its_own() -> None:
+    one = panel.judge_id(["bb", "aa"], "median")
+    assert one == panel.judge_id(["aa", "bb"], "median")
+    assert len({one, panel.judge_id(["aa", "bb"], "majority"), panel.judge_id(["aa", "cc"], "median")}) == 3
+    assert len(one) == 16
+    assert panel.identity(["bb", "aa"], "median")["panel"] == ["aa", "bb"]
+
+
+def test_a_panel_needs_two_judges_and_a_method() -> None:
+    with pytest.raises(UsageError, match="needs two judges or more"):
+        panel.ratings({"aa": {}}, "median")
+    with pytest.raises(UsageError, match="valid are majority, median"):
+        panel.judge_id(["aa", "bb"], "mean")
