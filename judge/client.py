@@ -1,0 +1,297 @@
+"""The client of an OpenAI-compatible endpoint, and the only module that imports openai.
+
+Importing openai takes most of a second, so it happens when the first request is sent, or before that in the background
+(`preload`). The package sends and receives; retrying is left to the pace shared by all workers here (its own would be each
+worker's for itself), and replies are read from their JSON directly, because endpoints that are compatible in all that
+matters here send types that the package's models are not made for.
+"""
+
+import asyncio
+import json
+import random
+import re
+import threading
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+from judge import refusals
+from judge.answer import Answer, Filtered, TooLong, Unanswered, Unfit, Usage
+from judge.pace import Clock, Pace, SystemClock
+from judge.refusals import Form, Refusal
+from pools.errors import Stopped, UsageError
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+__all__ = ["Answer", "Client", "Filtered", "TooLong", "Unanswered", "Unfit", "Usage", "preload"]
+
+T = TypeVar("T")
+
+TRIES = 6
+"""Faults of one prompt, with answers to others in between, after which it is the prompt's own fault."""
+PATIENCE = 12
+"""Faults in a row, with growing waits, after which the endpoint is taken to be down."""
+FIRST_PATIENCE = 6
+"""The same while it has never answered."""
+REFUSED = 8
+"""Prompts refused without a reason that can be acted upon, while none was answered, after which the run stops."""
+
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WORD = re.compile(r"\w+|[^\w\s]+")
+
+
+class _Refused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+def preload() -> None:
+    """Begin to import openai in the background, so that the first request need not wait for all of it."""
+    threading.Thread(target=_openai, daemon=True).start()
+
+
+def _openai() -> Any:
+    import openai
+
+    return openai
+
+
+class Client:
+    """Sends prompts to one model. An asynchronous context manager; `ask` may be called by any number of workers."""
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str,
+        model: str,
+        sampling: Mapping[str, Any],
+        concurrency: int = 16,
+        timeout: float = 300.0,
+        clock: Clock | None = None,
+        seed: int = 1,
+    ) -> None:
+        """Prepare a client; nothing is sent yet.
+
+        `sampling` are further parameters of each request (temperature, max_tokens, …); `timeout` the seconds to wait for a
+        reply; `seed` that of the jitter. Raises `UsageError` for an address, a key or a model name that cannot be used.
+        """
+        parts = urlsplit(base_url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise UsageError(f"base_url is {base_url!r}, which is no http:// or https:// address; check --base-url")
+        if not model:
+            raise UsageError("no model is named; name one with --model or judge.model in judge.toml")
+        if not api_key and parts.hostname not in _LOOPBACK:
+            raise UsageError(f"OPENAI_API_KEY is not set, and {parts.hostname} needs a key; set it in the environment")
+        if not (api_key.isascii() and api_key.isprintable()):
+            raise UsageError("OPENAI_API_KEY holds characters that no key has; set it anew")
+        self.base_url, self.model = base_url, model
+        self._key = api_key
+        self._sampling = dict(sampling)
+        self._timeout = timeout
+        self._clock = clock or SystemClock()
+        self._pace = Pace(concurrency, self._clock, random.Random(seed))  # noqa: S311  jitter, no secret
+        self._form = Form()
+        self._refused = 0
+        self._loading: asyncio.Future[Any] | None = None
+        self._sender: AsyncOpenAI | None = None
+        self._raw: Any = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if self._sender is not None:
+            await self._sender.close()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the endpoint was found not to take, a line each."""
+        lost = [*self._form.without]
+        lost += [name for name in Form().formats if name not in self._form.formats]
+        return tuple(f"{self.base_url} does not take {name}; it is asked without" for name in sorted(lost))
+
+    def drain(self) -> None:
+        """Send nothing new and repeat nothing: `ask` raises `Drained` where it would have to."""
+        self._pace.drain()
+
+    async def ask(self, prompt: str, schema: Mapping[str, Any] | None = None) -> Answer:
+        """Return the reply to a prompt, as long as that may take; `schema` is a JSON schema for it.
+
+        Raises `Stopped` where nothing that this run can do helps, `Unfit` where only this prompt cannot be answered, and
+        `Drained` when the run is being ended. A task that is cancelled after the reply has arrived has lost it.
+        """
+        prompt = prompt if prompt.isascii() else _SURROGATE.sub("\ufffd", prompt)
+        while True:
+            form = self._form
+            body = form.body(self.model, prompt, schema, self._sampling)
+            try:
+                answer = await self.send(lambda body=body: self._complete(body))  # type: ignore[misc]
+            except _Refused as refused:
+                if self._form is not form:
+                    continue
+                milder = form.milder(refused.refusal, body) if refusals.meaning(refused.refusal) == "form" else None
+                if milder is None:
+                    raise self._unfit(refused.refusal) from refused
+                self._form = milder
+                continue
+            if _shortened(prompt, answer.usage):
+                reason = f"the endpoint read {answer.usage.prompt} tokens of a prompt of {len(prompt)} characters"
+                raise TooLong(reason, answer)
+            return answer
+
+    async def send(self, once: Callable[[], Awaitable[T]]) -> T:
+        """Return what a request returns, sent again after faults that pass; raises as `ask` does."""
+        tries, answers = 0, self._pace.answers
+        await self._connected()  # out here, because importing takes time that the endpoint must not be blamed for
+        while True:
+            started = await self._pace.enter()
+            try:
+                async with asyncio.timeout(self._timeout):
+                    result = await once()
+            except _Refused as refused:
+                refusal = refused.refusal
+            except TimeoutError:
+                refusal = Refusal(0, f"no reply within {self._timeout:g} seconds")
+            else:
+                self._pace.answered()
+                return result
+            finally:
+                self._pace.leave()
+            meaning = refusals.meaning(refusal)
+            if meaning == "stop":
+                raise self._stopped(refusal)
+            if meaning not in {"again", "overloaded"}:
+                raise _Refused(refusal)
+            self._pace.failed(started, refusal.retry_after, meaning == "overloaded")
+            if self._pace.streak > (PATIENCE if self._pace.answers else FIRST_PATIENCE):
+                raise self._stopped(refusal)
+            if meaning == "again" and self._pace.answers > answers:
+                tries, answers = tries + 1, self._pace.answers
+                if tries >= TRIES:
+                    raise Unanswered(f"{self._scrub(_said(refusal))}, {tries} times")
+
+    def _unfit(self, refusal: Refusal) -> Exception:
+        reason = self._scrub(_said(refusal))
+        match refusals.meaning(refusal):
+            case "too-long":
+                return TooLong(reason)
+            case "filtered":
+                return Filtered(reason)
+        self._refused += 1
+        if self._refused >= REFUSED and not self._pace.answers:
+            return self._stopped(refusal)
+        return Unfit(reason)
+
+    def _stopped(self, refusal: Refusal) -> Stopped:
+        self._pace.drain()
+        return Stopped(self._scrub(refusals.remedy(refusal, self.model, self.base_url)))
+
+    def _scrub(self, message: str) -> str:
+        return message.replace(self._key, "***") if self._key else message
+
+    async def _complete(self, body: dict[str, Any]) -> Answer:
+        return _answer(await self.post("/chat/completions", body), self.model)
+
+    async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Send one request and return the JSON object that comes back; faults are raised for `send` to judge."""
+        sender = await self._connected()
+        return await self._exchange(sender.post(path, cast_to=self._raw, body=body))
+
+    async def _exchange(self, request: "Awaitable[httpx2.Response]") -> dict[str, Any]:
+        try:
+            response = await request
+            document = json.loads(response.content)
+        except ValueError:
+            raise _Refused(Refusal(0, "a reply that is no JSON")) from None
+        except Exception as error:
+            raise _Refused(self._refusal(error)) from error
+        if not isinstance(document, dict):
+            raise _Refused(Refusal(0, "a reply that is no JSON object"))
+        failed = document.get("error")
+        if failed and not document.get("choices"):
+            code = failed.get("code") if isinstance(failed, dict) else None
+            status = code if isinstance(code, int) and 400 <= code < 600 else 500
+            raise _Refused(refusals.of(status, response.content, response.headers, self._clock.unix()))
+        return document
+
+    def _refusal(self, error: Exception) -> Refusal:
+        openai = _openai()
+        if isinstance(error, openai.APIStatusError):
+            return refusals.of(error.status_code, error.response.content, error.response.headers, self._clock.unix())
+        if isinstance(error, openai.APIConnectionError | OSError):
+            return Refusal(0, f"no connection ({error.__cause__ or error})")
+        raise error
+
+    async def _connected(self) -> "AsyncOpenAI":
+        if self._sender is None:
+            if self._loading is None:
+                self._loading = asyncio.ensure_future(asyncio.to_thread(_openai))
+            openai = await asyncio.shield(self._loading)
+            if self._sender is None:
+                import httpx2
+
+                self._raw = httpx2.Response
+                self._sender = openai.AsyncOpenAI(
+                    base_url=self.base_url,
+                    api_key=self._key or "none",
+                    max_retries=0,
+                    timeout=None,
+                    http_client=openai.DefaultAioHttpClient(timeout=None),
+                )
+        return self._sender
+
+
+def _said(refusal: Refusal) -> str:
+    return f"HTTP {refusal.status}: {refusal.message[:200]}" if refusal.status else refusal.message[:200]
+
+
+def _answer(document: Mapping[str, Any], model: str) -> Answer:
+    """Read a chat completion; what lacks a reply is a fault that passes."""
+    try:
+        choice = document["choices"][0]
+        message = choice["message"]
+        content, refusal = message.get("content"), message.get("refusal")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise _Refused(Refusal(0, "a reply without choices")) from None
+    if isinstance(content, list):
+        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    usage = document.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    details = usage.get("prompt_tokens_details")
+    cost = usage.get("cost")
+    reason = choice.get("finish_reason")
+    return Answer(
+        text=content if isinstance(content, str) and content else refusal if isinstance(refusal, str) else "",
+        finish_reason=reason if isinstance(reason, str) else None,
+        model=str(document.get("model") or model),
+        usage=Usage(
+            _count(usage.get("prompt_tokens")),
+            _count(details.get("cached_tokens") if isinstance(details, dict) else None),
+            _count(usage.get("completion_tokens")),
+        ),
+        cost=float(cost) if isinstance(cost, int | float) and 0 <= cost < 1e9 else None,
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _shortened(prompt: str, usage: Usage) -> bool:
+    """Say whether the endpoint read far less than was sent.
+
+    A token rarely holds more than a word or a run of punctuation, so with tokens for less than half of those, much was not
+    read. Short prompts are left alone, and so are endpoints that count nothing, or cached tokens apart.
+    """
+    tokens = usage.prompt + usage.cached
+    if not tokens or tokens * 8 > len(prompt):
+        return False
+    words = sum(1 for _ in _WORD.finditer(prompt))
+    return words > 200 and tokens * 2 < words

@@ -1,0 +1,122 @@
+"""The ledger's kinds of lines: what each holds, made from this program's records and made into them again.
+
+    seal, reseal  judge_id, identity, gate, relevant_from, gold_sha256; a reseal's reason
+    reply         judge_id, number, purpose, sent [[id, search_id, function_id], …], finish_reason, model, usage, cost, raw
+    reading       number, parser, ratings {id: rating}, faults {id: status}, foreign [id, …]
+    failure       judge_id, pair, reason: the pair is given up
+    discarded     like a reply, with the reason why it cannot be used, and never read
+    job, job-end  one job of the endpoint's batch interface: the batches sent with it; how it ended
+
+Every line but a reading has a `time`; a reading can be made again from its reply, so it depends on nothing else.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judge import replies
+from judge.answer import Answer
+from judge.batches import Batch
+from judge.identity import Identity
+from judge.replies import Reading
+from judge.standing import Purpose
+from pools.dataset import PairKey
+from pools.settings import GateSettings
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """What was fixed for a judge before its first rating; `reason` is why it was sealed anew, None for a first seal."""
+
+    time: str
+    judge_id: str
+    identity: Mapping[str, Any]
+    gate: GateSettings
+    relevant_from: float
+    gold_sha256: str
+    reason: str | None = None
+
+    @property
+    def scale_values(self) -> frozenset[int]:
+        return frozenset(value for value, _ in self.identity["scale"]["levels"])
+
+
+def seal(identity: Identity, gate: GateSettings, relevant_from: float, gold_sha256: str) -> Record:
+    """Return the line that seals a judge."""
+    return {
+        "kind": "seal",
+        "judge_id": identity.judge_id,
+        "identity": identity.document(),
+        "gate": dataclasses.asdict(gate),
+        "relevant_from": relevant_from,
+        "gold_sha256": gold_sha256,
+    }
+
+
+def reseal(sealed: Seal, gate: GateSettings, relevant_from: float, gold_sha256: str, reason: str) -> Record:
+    """Return the line that seals anew a judge that is sealed, with the reason."""
+    return {
+        "kind": "reseal",
+        "judge_id": sealed.judge_id,
+        "identity": dict(sealed.identity),
+        "gate": dataclasses.asdict(gate),
+        "relevant_from": relevant_from,
+        "gold_sha256": gold_sha256,
+        "reason": reason,
+    }
+
+
+def seal_of(record: Record) -> Seal:
+    """Make a seal of its line."""
+    known = {name: record.get(name) for name in ("time", "judge_id", "identity", "relevant_from", "gold_sha256", "reason")}
+    return Seal(gate=GateSettings(**record["gate"]), **known)  # type: ignore[arg-type]
+
+
+def reply(judge_id: str, purpose: Purpose, batch: Batch, answer: Answer) -> Record:
+    """Return the line of a reply, but for its number, which the ledger gives."""
+    record: Record = {
+        "kind": "reply",
+        "judge_id": judge_id,
+        "purpose": purpose,
+        "sent": sent(batch),
+        "finish_reason": answer.finish_reason,
+        "model": answer.model,
+        "usage": {
+            "prompt": answer.usage.prompt,
+            "cached": answer.usage.cached,
+            "completion": answer.usage.completion,
+        },
+        "cost": answer.cost,
+        "raw": answer.text,
+    }
+    return record | {"redacted": answer.redacted} if answer.redacted else record
+
+
+def discarded(judge_id: str, purpose: Purpose, batch: Batch, answer: Answer, reason: str) -> Record:
+    """Return the line of a reply that was paid for and cannot be used."""
+    return reply(judge_id, purpose, batch, answer) | {"kind": "discarded", "reason": reason}
+
+
+def reading(number: int, read: Reading) -> Record:
+    """Return the line of a reply's reading."""
+    return {
+        "kind": "reading",
+        "number": number,
+        "parser": replies.PARSER,
+        "ratings": {key: entry.rating for key, entry in read.entries.items() if entry.rating is not None},
+        "faults": {key: entry.status for key, entry in read.entries.items() if entry.rating is None},
+        "foreign": list(read.foreign),
+    }
+
+
+def failure(judge_id: str, pair: PairKey, reason: str) -> Record:
+    """Return the line that gives a pair up."""
+    return {"kind": "failure", "judge_id": judge_id, "pair": list(pair), "reason": reason}
+
+
+def sent(batch: Batch) -> list[list[str]]:
+    """Return the pairs of a batch as a line holds them, in the order shown."""
+    return [[entry_id, *item.pair] for entry_id, item in batch.entries]

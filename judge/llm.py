@@ -1,0 +1,23 @@
+"""The LLM as a judge: its identity, and batches put to it through the client."""
+
+from judge import batches
+from judge.answer import Answer
+from judge.batches import Batch
+from judge.client import Client
+from judge.identity import Identity
+
+
+class LlmJudge:
+    """A judge that sends each batch to an endpoint as one prompt."""
+
+    def __init__(self, identity: Identity, client: Client) -> None:
+        self.identity = identity
+        self.client = client
+
+    async def answer(self, batch: Batch) -> Answer:
+        """Return the reply to a batch; raises what `Client.ask` does."""
+        prompt = batches.prompt(batch, self.identity)
+        return await self.client.ask(prompt, batches.reply_schema(batch, self.identity.scale))
+
+    def drain(self) -> None:
+        self.client.drain()

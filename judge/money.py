@@ -1,0 +1,78 @@
+"""What a run costs: tokens by the prices of judge.toml, and the cost that an endpoint tells itself, which wins."""
+
+from dataclasses import dataclass
+
+from judge.answer import NOTHING, Answer, Usage
+from judge.standing import Totals
+from pools.settings import PriceSettings
+
+CHARACTERS_A_TOKEN = 3.5
+"""Characters of code and English in a token, on the low side of what is common, so that estimates are on the high side."""
+TOKENS_A_RATING = 16
+"""Tokens of one entry of a reply, with its random id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a run may use at most, None for as much as it takes: US dollars, requests, pairs asked for."""
+
+    cost: float | None = None
+    requests: int | None = None
+    pairs: int | None = None
+
+
+NO_LIMITS = Limits()
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a run has used; `sent` counts what it asked for, `requests` what came back."""
+
+    sent: int = 0
+    requests: int = 0
+    pairs: int = 0
+    usage: Usage = NOTHING
+    cost: float = 0.0
+    unpriced: Usage = NOTHING
+
+    def add(self, pairs: int, answer: Answer) -> None:
+        self.requests += 1
+        self.pairs += pairs
+        self.usage += answer.usage
+        if answer.cost is None:
+            self.unpriced += answer.usage
+        else:
+            self.cost += answer.cost
+
+    def total(self, prices: PriceSettings) -> float | None:
+        """Return US dollars, None where the endpoint told nothing of some, and no price is known."""
+        if self.unpriced != NOTHING and not priced(prices):
+            return None
+        return self.cost + cost(self.unpriced, prices)
+
+
+def priced(prices: PriceSettings) -> bool:
+    """Say whether any price is known."""
+    return bool(prices.prompt or prices.completion)
+
+
+def cost(usage: Usage, prices: PriceSettings) -> float:
+    """Return US dollars for tokens; cached ones count at their own price, or at the prompt's where they have none."""
+    cached = min(usage.cached, usage.prompt)
+    return (
+        (usage.prompt - cached) * prices.prompt
+        + cached * (prices.cached or prices.prompt)
+        + usage.completion * prices.completion
+    ) / 1e6
+
+
+def total(totals: Totals, prices: PriceSettings) -> float | None:
+    """Return US dollars of all of a judge's replies; None where the endpoint told nothing of some, and no price is known."""
+    if totals.unpriced.prompt + totals.unpriced.completion and not priced(prices):
+        return None
+    return totals.cost + cost(totals.unpriced, prices)
+
+
+def expected(characters: int, pairs: int) -> Usage:
+    """Return the tokens that a prompt of so many characters, about so many pairs, can be expected to take."""
+    return Usage(prompt=round(characters / CHARACTERS_A_TOKEN), completion=pairs * TOKENS_A_RATING)
