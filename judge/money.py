@@ -20,6 +20,14 @@ class Limits:
     requests: int | None = None
     pairs: int | None = None
 
+    def less(self, requests: int, pairs: int, cost: float | None) -> "Limits":
+        """Return what is left of the limits for the next run, once one has used so much."""
+        return Limits(
+            None if self.cost is None else max(0.0, self.cost - (cost or 0.0)),
+            None if self.requests is None else max(0, self.requests - requests),
+            None if self.pairs is None else max(0, self.pairs - pairs),
+        )
+
 
 NO_LIMITS = Limits()
 

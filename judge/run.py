@@ -231,9 +231,9 @@ class _Run:
         if total is None:
             self._finish(Stopped("the endpoint does not tell what it costs; set [prices] in judge.toml to use --max-cost"))
             return False
-        if not spent.requests:
+        if not spent.requests and limits.cost > 0:
             return self._in_flight == 0
-        if total + (self._in_flight + 1) * total / spent.requests <= limits.cost:
+        if total + (self._in_flight + 1) * total / max(1, spent.requests) < limits.cost:
             return True
         if not self._in_flight:
             self._finish(

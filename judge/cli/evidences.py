@@ -1,0 +1,107 @@
+"""Where the parts meet: a language's ledger read into the evidence that gates, merges and exports rest on.
+
+Gates and judge know nothing of each other. This module hands the ratings, the seal and the reseals of a ledger to the gate as
+plain values, and decides which judge is meant where a ledger holds several.
+"""
+
+from pathlib import Path
+
+from gates import evidence as published_evidence
+from gates import gate, log
+from gates.evidence import Evidence
+from gates.gate import GateRecord, Seal
+from judge import entries
+from judge.cli.workspace import Workspace
+from judge.entries import Seal as Sealed
+from judge.ledger import Ledger
+from pools.errors import DataError, UsageError
+
+
+def stated(workspace: Workspace, language: str) -> Seal:
+    """Return what judge.toml and the expert ratings say now, in the form that is sealed."""
+    gold = gate.gold_sha256(workspace.dataset.experts_of(language))
+    return Seal(workspace.settings.gate, workspace.settings.relevant_from, gold)
+
+
+def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence | None:
+    """Return a language's evidence: from its ledger, else from judge ratings in its own qrels, else None.
+
+    Without `judge_id` the judge sealed last is meant. Raises `UsageError` for a judge that the ledger does not hold.
+    """
+    path = workspace.ledger_path(language)
+    if not path.is_file():
+        if judge_id is not None:
+            raise UsageError(f"{path}: no ledger, so no judge {judge_id}; run `judge rate --lang {language}`")
+        return published_evidence.published(workspace.dataset, language, workspace.settings)
+    ledger = Ledger.read(path)
+    chosen = choose(ledger, path, judge_id)
+    if chosen is None:
+        return None
+    sealed = ledger.seal(chosen)
+    if sealed is None:
+        raise DataError(f"{path}: ratings of judge {chosen} without a seal; restore the ledger")
+    from pools import pool
+
+    pool_path = pool.path(workspace.folder, language)
+    return Evidence(
+        judge_id=chosen,
+        ratings=ledger.ratings(chosen),
+        seal=seal_of(sealed),
+        stated=stated(workspace, language),
+        identity=sealed.identity,
+        pool=pool.read(pool_path) if pool_path.is_file() else (),
+        reseals=tuple(
+            log.Event(entry.time, "reseal", language, chosen, entry.reason)
+            for entry in ledger.history
+            if entry.judge_id == chosen and entry.reason is not None
+        ),
+    )
+
+
+def choose(ledger: Ledger, path: Path, judge_id: str | None) -> str | None:
+    """Return the judge meant: the one named, else the last sealed; None for an empty ledger."""
+    judges = ledger.judges()
+    if judge_id is not None and judge_id not in judges:
+        raise UsageError(f"{path}: no judge {judge_id}; it has {', '.join(judges) or 'none'}")
+    return judge_id or (judges[-1] if judges else None)
+
+
+def seal_of(sealed: Sealed) -> Seal:
+    """Return a ledger's seal as the gate takes it."""
+    return Seal(sealed.gate, sealed.relevant_from, sealed.gold_sha256)
+
+
+def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> GateRecord:
+    """Return the verdict on a language, and write its record where there is a ledger that it belongs to."""
+    found = find(workspace, language, judge_id)
+    if found is None:
+        raise UsageError(f"{language}: {workspace.folder} has no ratings by a judge; run `judge rate --lang {language}`")
+    record = gate.assess(
+        language,
+        workspace.dataset.experts_of(language),
+        found.ratings,
+        found.seal.gate,
+        found.seal.relevant_from,
+        workspace.settings.seed,
+        found.judge_id,
+        found.seal.differences(found.stated) if found.stated else (),
+    )
+    if found.judge_id is not None:
+        gate.write(gate.path(workspace.folder, language), record)
+    return record
+
+
+def reseal(workspace: Workspace, language: str, judge_id: str | None, reason: str) -> None:
+    """Seal what judge.toml and the expert ratings say now, for good on record with the reason."""
+    if not reason.strip():
+        raise UsageError("--reseal needs a reason, which stays on record; give one")
+    path = workspace.ledger_path(language)
+    chosen = choose(Ledger.read(path), path, judge_id)
+    if chosen is None:
+        raise UsageError(f"{language}: nothing is sealed yet; run `judge rate --lang {language}`")
+    now = stated(workspace, language)
+    with Ledger.open(path) as ledger:
+        sealed = ledger.seal(chosen)
+        if sealed is None:
+            raise DataError(f"{path}: judge {chosen} has no seal; restore the ledger")
+        ledger.add(entries.reseal(sealed, now.gate, now.relevant_from, now.gold_sha256 or "", reason))

@@ -1,0 +1,73 @@
+"""Judges and the pairs they get, made from a dataset and its settings."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from judge.batches import Item
+from judge.cli import endpoints
+from judge.cli.workspace import Workspace
+from judge.client import Client, preload
+from judge.identity import Identity
+from judge.llm import LlmJudge
+from judge.run import Judge
+from pools import pool
+from pools.errors import UsageError
+from prompts import templates
+
+
+def make(workspace: Workspace, language: str, name: str, model: str | None, base_url: str | None) -> Judge:
+    """Return the LLM or the baseline as a judge of one language; raises `UsageError` for what they lack."""
+    if name == "baseline":
+        from judge.baseline import Baseline
+
+        data = workspace.dataset
+        return Baseline(
+            data.queries_of(language),
+            data.functions_of(language),
+            data.experts_of(language),
+            workspace.scale,
+            workspace.settings,
+        )
+    settings = workspace.settings.judge
+    try:
+        prompt = templates.text(settings.prompt, folder=workspace.folder)
+    except ValueError as error:
+        raise UsageError(f"judge.prompt: {error}") from error
+    sampling = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+    client = endpoints.client(workspace.settings, model, base_url, sampling)
+    preload()
+    identity = Identity(
+        client.model, prompt, workspace.scale, settings.shown_characters, settings.pairs_per_batch, sampling
+    )  # fmt: skip
+    return LlmJudge(identity, client)
+
+
+@asynccontextmanager
+async def opened(judge: Judge) -> AsyncIterator[None]:
+    """Keep a judge's connections open for one run of the event loop."""
+    client = judge.client if isinstance(judge, LlmJudge) else None
+    if isinstance(client, Client):
+        async with client:
+            yield
+    else:
+        yield
+
+
+def items(workspace: Workspace, language: str) -> tuple[list[Item], list[Item]]:
+    """Return the expert-rated pairs and the rest of the pool, each with the texts that the judge sees."""
+    data = workspace.dataset
+    searches = {query.search_id: query.search for query in data.queries_of(language)}
+    codes = {function.id: function.code for function in data.functions_of(language)}
+    validation = sorted(data.experts_of(language))
+    path = pool.path(workspace.folder, language)
+    pairs = [entry.pair for entry in pool.read(path)] if path.is_file() else []
+    for search_id, function_id in pairs:
+        if search_id not in searches or function_id not in codes:
+            raise UsageError(
+                f"{path}: has {search_id} {function_id}, which the dataset lacks; run `judge pool --lang {language}` again"
+            )
+    known = set(validation)
+    return (
+        [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in validation],
+        [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in pairs if pair not in known],
+    )

@@ -1,0 +1,36 @@
+"""`judge log`: what was merged, overridden, resealed and withdrawn, when and why."""
+
+from pathlib import Path
+
+import click
+
+from judge.cli.workspace import data_option, json_option, lang_option, note, open_workspace
+
+
+@click.command()
+@data_option
+@lang_option
+@json_option
+def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
+    """Show the history of merges, overrides, reseals and withdrawals, with dates and reasons.
+
+    \b
+    Example:
+      judge log --lang go
+    """
+    import json
+    from dataclasses import asdict
+
+    from gates import log as logs
+    from judge.cli import evidences
+
+    workspace = open_workspace(data, langs)
+    found = [evidences.find(workspace, language) for language in workspace.languages]
+    reseals = [event for evidence in found if evidence for event in evidence.reseals]
+    events = logs.history(data, workspace.languages, reseals)
+    if as_json:
+        click.echo(json.dumps([asdict(event) for event in events], ensure_ascii=False, indent=2))
+    elif events:
+        click.echo(logs.lines(events))
+    else:
+        note("nothing was merged, overridden, resealed or withdrawn yet")

@@ -1,0 +1,66 @@
+"""`judge merge`: a judge's ratings into the qrels, where the gate passed."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from judge.cli.workspace import data_option, lang_option, note, open_workspace
+from pools.errors import GateClosed, JudgeError
+
+
+@click.command()
+@data_option
+@lang_option
+@click.option("--override", metavar="REASON", help="Merge although the gate is shut; stays on record, and the card shows it.")
+@click.pass_context
+def merge(context: click.Context, data: Path, langs: tuple[str, ...], override: str | None) -> None:
+    """Put the judge's ratings into the qrels of every language whose gate passed.
+
+    Expert ratings are never changed. A language without a passed gate record that matches its judge, its expert ratings and
+    its ledger is refused, and the command exits 1; the others are merged.
+
+    \b
+    Examples:
+      judge merge
+      judge merge --lang go --override "agreed by both maintainers, see the minutes of May"
+    """
+    from dataclasses import replace
+
+    from gates import gate, log, qrels
+    from judge.cli import evidences
+
+    workspace = open_workspace(data, langs)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    merged, events, refused = workspace.dataset, [], []
+    for language in workspace.languages:
+        found = evidences.find(workspace, language)
+        if found is None or found.judge_id is None:
+            refused.append(JudgeError(f"{language}: no ledger to merge from; run `judge rate --lang {language}`"))
+            continue
+        reason = None
+        try:
+            gate.admits(
+                gate.read(gate.path(data, language)), language, found.judge_id, workspace.dataset.experts_of(language),
+                found.ratings, found.seal, found.stated,
+            )  # fmt: skip
+        except GateClosed as closed:
+            if override is None:
+                refused.append(closed)
+                continue
+            events.append(log.Event(now, "override", language, found.judge_id, override, str(closed)))
+            reason = override
+        rows = qrels.merge(merged, language, found.pool, found.ratings, found.seal.relevant_from)
+        merged = replace(merged, qrels=rows)
+        added = sum(row.language == language and row.source == "judge" for row in rows)
+        click.echo(f"{language}: {added} pairs rated by judge {found.judge_id} merged" + (" by override" if reason else ""))
+        events.append(log.Event(now, "merge", language, found.judge_id, None, f"{added} pairs"))
+    # The log first: what is merged by override must be on record even if the next write fails.
+    for event in events:
+        log.append(data, event)
+    if events:
+        qrels.write(data, merged.qrels)
+    for error in refused:
+        note(f"judge: {error}")
+    if refused:
+        context.exit(GateClosed.exit_code)

@@ -1,0 +1,139 @@
+"""`judge pool`: the retrievers' hits and the pool drawn from them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from judge.cli.workspace import (
+    Workspace,
+    data_option,
+    endpoint_options,
+    json_option,
+    lang_option,
+    note,
+    open_workspace,
+    seed_option,
+)
+from pools.dataset import Function, Query
+from pools.errors import UsageError
+from pools.hits import Hit
+
+RETRIEVERS = ("grep-agent", "grep-all", "grep-any")
+
+
+@click.command()
+@data_option
+@lang_option
+@endpoint_options
+@seed_option
+@json_option
+def pool(data: Path, langs: tuple[str, ...], model: str | None, base_url: str | None, seed: int | None, as_json: bool) -> None:
+    """Run the retrievers and draw the samples: which pairs are to be judged.
+
+    grep-agent needs one pattern a search in work/<language>/patterns.jsonl; with --model (or judge.model) an LLM writes those
+    that are missing, and you can write or edit them by hand. Without either it is left out, with a note.
+
+    \b
+    Examples:
+      judge pool --lang go
+      judge pool --model gpt-5-mini
+    """
+    import json
+
+    workspace = open_workspace(data, langs)
+    drawn = [_draw(workspace, language, model, base_url, seed) for language in workspace.languages]
+    if as_json:
+        click.echo(json.dumps({"languages": drawn}, ensure_ascii=False, indent=2))
+        return
+    for entry in drawn:
+        hits = ", ".join(f"{name} {count}" for name, count in entry["hits"].items())
+        strata = ", ".join(f"{name} {count}" for name, count in entry["strata"].items())
+        click.echo(
+            f"{entry['language']}: {entry['pairs']} pairs to judge ({strata}), {entry['validation']} expert-rated; hits: {hits}"
+        )
+
+
+def _draw(workspace: Workspace, language: str, model: str | None, base_url: str | None, seed: int | None) -> dict[str, Any]:
+    from collections import Counter
+
+    from pools import hits as hit_files
+    from pools import pool as pools
+
+    data, folder = workspace.dataset, workspace.folder
+    queries, functions = data.queries_of(language), data.functions_of(language)
+    found = _retrieve(workspace, language, queries, functions, model, base_url)
+    for retriever, flagged in found.items():
+        hit_files.write(hit_files.path(folder, language, retriever), flagged)
+    chosen_seed = workspace.settings.seed if seed is None else seed
+    validation = data.experts_of(language)
+    pairs = pools.draw(
+        queries, [function.id for function in functions], found, validation, workspace.settings.pool, chosen_seed
+    )  # fmt: skip
+    pools.write(pools.path(folder, language), pairs)
+    strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None)
+    return {
+        "language": language,
+        "pairs": sum(strata.values()),
+        "validation": len(validation),
+        "strata": {stratum: strata[stratum] for stratum in pools.STRATA},
+        "hits": {retriever: len(flagged) for retriever, flagged in found.items()},
+        "seed": chosen_seed,
+    }
+
+
+def _retrieve(
+    workspace: Workspace,
+    language: str,
+    queries: Sequence[Query],
+    functions: Sequence[Function],
+    model: str | None,
+    base_url: str | None,
+) -> dict[str, tuple[Hit, ...]]:
+    from pools import grep_words
+
+    wanted = workspace.settings.pool.retrievers
+    unknown = sorted(set(wanted) - set(RETRIEVERS))
+    if unknown:
+        raise UsageError(f"pool.retrievers names {', '.join(unknown)}; valid are {', '.join(RETRIEVERS)}")
+    found: dict[str, tuple[Hit, ...]] = {}
+    if {"grep-all", "grep-any"} & set(wanted):
+        both = grep_words.search_words(queries, functions)
+        found |= {retriever: flagged for retriever, flagged in both.items() if retriever in wanted}
+    if "grep-agent" in wanted:
+        flagged = _grep_agent(workspace, language, queries, functions, model, base_url)
+        found |= {} if flagged is None else {"grep-agent": flagged}
+    return dict(sorted(found.items()))
+
+
+def _grep_agent(
+    workspace: Workspace,
+    language: str,
+    queries: Sequence[Query],
+    functions: Sequence[Function],
+    model: str | None,
+    base_url: str | None,
+) -> tuple[Hit, ...] | None:
+    from pools import grep_agent
+
+    path = grep_agent.path(workspace.folder, language)
+    patterns = grep_agent.read(path)
+    lacking = grep_agent.missing(queries, patterns)
+    name = model or workspace.settings.judge.model
+    if lacking and name:
+        from judge.cli import endpoints
+
+        ask = endpoints.asking(workspace.settings, name, base_url)
+        written = grep_agent.ask_for(lacking, ask, language, name)
+        stale = {query.search_id for query in lacking}
+        patterns = (*(pattern for pattern in patterns if pattern.search_id not in stale), *written)
+        grep_agent.write(path, patterns)
+        lacking = grep_agent.missing(queries, patterns)
+    if lacking and len(lacking) == len(queries):
+        note(f"{language}: grep-agent left out: no patterns in {path}; write them, or name an LLM with --model")
+        return None
+    if lacking:
+        ids = ", ".join(query.search_id for query in lacking)
+        note(f"{language}: grep-agent has no pattern for {ids}; write them into {path}, or name an LLM with --model")
+    return grep_agent.search_patterns(queries, functions, patterns)

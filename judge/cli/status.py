@@ -1,0 +1,94 @@
+"""`judge status`: what is pooled, rated, failed and spent, language by language and judge by judge."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace
+
+
+@click.command()
+@data_option
+@lang_option
+@json_option
+def status(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
+    """Show where a dataset stands: pairs pooled, rated and failed, verdicts, tokens and cost.
+
+    \b
+    Examples:
+      judge status
+      judge status --lang go --json
+    """
+    import json
+
+    workspace = open_workspace(data, langs)
+    found = [_language(workspace, language) for language in workspace.languages]
+    if as_json:
+        click.echo(json.dumps({"languages": found}, ensure_ascii=False, indent=2))
+        return
+    click.echo("\n\n".join(_text(entry) for entry in found))
+
+
+def _language(workspace: Workspace, language: str) -> dict[str, Any]:
+    from collections import Counter
+
+    from gates import gate, qrels
+    from judge.ledger import Ledger
+    from pools import pool
+
+    data = workspace.dataset
+    pool_path = pool.path(workspace.folder, language)
+    pairs = pool.read(pool_path) if pool_path.is_file() else ()
+    strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None)
+    record = gate.read(gate.path(workspace.folder, language))
+    ledger = Ledger.read(workspace.ledger_path(language))
+    judges = []
+    for judge_id in ledger.judges():
+        sealed, totals = ledger.seal(judge_id), ledger.totals(judge_id)
+        judges.append(
+            {
+                "judge_id": judge_id,
+                "model": sealed.identity["model"] if sealed else None,
+                "rated": len(ledger.ratings(judge_id)),
+                "failed": [
+                    {"search_id": search, "function_id": function, "reason": reason}
+                    for (search, function), reason in sorted(ledger.failed(judge_id).items())
+                ],
+                "requests": totals.requests,
+                "prompt_tokens": totals.usage.prompt,
+                "cached_tokens": totals.usage.cached,
+                "completion_tokens": totals.usage.completion,
+                "cost": totals.cost,
+                "verdict": record.verdict if record and record.judge_id == judge_id else None,
+            }
+        )
+    return {
+        "language": language,
+        "searches": len(data.queries_of(language)),
+        "functions": None if data.corpus is None else len(data.functions_of(language)),
+        "expert_pairs": len(data.experts_of(language)),
+        "pool": {str(stratum): strata[stratum] for stratum in sorted(strata)},
+        "merged": sum(not qrels.of_expert(qrel) for qrel in data.qrels_of(language)),
+        "judges": judges,
+    }
+
+
+def _text(entry: dict[str, Any]) -> str:
+    functions = "no corpus" if entry["functions"] is None else f"{entry['functions']} functions"
+    strata = ", ".join(f"{stratum} {count}" for stratum, count in entry["pool"].items()) or "not drawn yet; run `judge pool`"
+    lines = [
+        f"{entry['language']}: {entry['searches']} searches, {functions}, {entry['expert_pairs']} expert-rated pairs",
+        f"  pool    {strata}",
+        f"  merged  {entry['merged']} pairs rated by a judge",
+    ]
+    for judge in entry["judges"]:
+        lines.append(
+            f"  judge   {judge['judge_id']} ({judge['model']}): {judge['rated']} rated, {len(judge['failed'])} failed, "
+            f"{judge['requests']} requests, {judge['prompt_tokens']} prompt tokens ({judge['cached_tokens']} cached), "
+            f"{judge['completion_tokens']} completion tokens, ${judge['cost']:.4f}, gate: {judge['verdict'] or 'no verdict'}"
+        )
+        lines += [
+            f"  failed  {failure['search_id']} {failure['function_id']}: {failure['reason']}" for failure in judge["failed"]
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,165 @@
+"""The command line: exit codes, one line an error, and nothing written by what fails."""
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from judge import cli
+from pools import files, tables
+from tests.command import judge, process
+from tests.conftest import ROOT, qrel_row, write_dataset
+
+Capture = pytest.CaptureFixture[str]
+
+COMMANDS = sorted(cli.main.commands)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_says_what_it_does_and_shows_an_example(capfd: Capture, command: str) -> None:
+    done = judge(capfd, command, "--help")
+    assert done.code == 0
+    assert f"judge {command}" in done.out.split("Options:")[0]
+    assert "Example" in done.out
+
+
+def test_every_command_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for command in COMMANDS:
+        assert re.search(rf"\| `judge {command}\b.*` \|", readme), command
+
+
+def test_the_csn_gates_have_the_published_figures_and_exit_codes(capfd: Capture, csn: Path) -> None:
+    readme = (csn / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \| (\d+ \|.*) \|$", readme, re.MULTILINE)
+    assert [name for name, _ in rows] == ["python", "java", "javascript", "php", "ruby", "go"]
+    before = {path.name: path.stat().st_mtime_ns for path in csn.iterdir()}
+    for language, rest in rows:
+        pairs, judged, experts, both, same, precision, recall, f1, verdict, kappa, always = rest.split(" | ")
+        done = judge(capfd, "gate", "--data", csn, "--lang", language)
+        for line in (
+            rf"pairs +{pairs} of {pairs} expert-rated",
+            rf"judge relevant +{judged}",
+            rf"experts relevant +{experts}",
+            rf"both relevant +{both}",
+            rf"same verdict +{re.escape(same)}",
+            rf"precision +{precision}",
+            rf"recall +{recall}",
+            rf"F1 +{f1}",
+            rf"kappa +{kappa}",
+            rf"F1 of always relevant +{always}",
+        ):
+            assert re.search(rf"^{line}(,|$)", done.out, re.MULTILINE), (language, line, done.out)
+        assert re.search(rf"^{language}: F1 {f1} (<|>=) 0\.67: {verdict} ", done.out, re.MULTILINE)
+        assert done.code == (0 if verdict == "passed" else 1)
+    assert {path.name: path.stat().st_mtime_ns for path in csn.iterdir()} == before
+    done = judge(capfd, "gate", "--data", csn)
+    assert done.code == 1
+    assert len(done.out.splitlines()) == 7
+    between = judge(capfd, "gate", "--data", csn, "--lang", "python").out
+    assert "597 (70%) of 848 the same, F1 0.711" in between
+
+
+def test_a_gate_as_json_has_every_figure(capfd: Capture, csn: Path) -> None:
+    done = judge(capfd, "gate", "--data", csn, "--lang", "go", "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["passed"]) == (1, False)
+    assert round(found["gates"][0]["agreement"]["f1"], 4) == 0.6292
+
+
+def test_init_then_check(capfd: Capture, tmp_path: Path) -> None:
+    done = judge(capfd, "init", tmp_path / "new")
+    assert done.code == 0
+    assert (tmp_path / "new" / "judge.toml").is_file()
+    assert "there already" in judge(capfd, "init", tmp_path / "new").error
+    assert judge(capfd, "check", "--data", tmp_path / "new").code == 2
+    write_dataset(tmp_path / "new")
+    assert judge(capfd, "check", "--data", tmp_path / "new").code == 0
+
+
+def test_check_lists_all_faults_a_line_each(capfd: Capture, folder: Path) -> None:
+    rows = [qrel_row("q0", 1, [3]) | {"expert_ratings": [7]}, qrel_row("q8", 2, [3]), qrel_row("q0", 9, [1])]
+    tables.write(folder / "qrels.jsonl.gz", rows)
+    done = judge(capfd, "check", "--data", folder)
+    assert done.code == 3
+    assert len(done.out.splitlines()) == 3
+    assert json.loads(judge(capfd, "check", "--data", folder, "--json").out)["faults"] == done.out.splitlines()
+
+
+OFF_SCALE = tables.lines([qrel_row("q0", 1, [3]) | {"expert_ratings": [7]}])
+NO_SEARCH = b'{"language": "python", "search_id": "q0"}\n'
+TRUNCATED = files.compress(b'{"a": 1}\n' * 50)[:-9]
+BAD = {
+    "truncated gz": ("qrels.jsonl.gz", TRUNCATED, 3, r"qrels\.jsonl\.gz: not a whole gzip file.*again"),
+    "csv named jsonl": ("qrels.jsonl", b"language,search_id\npython,q0\n", 3, r"qrels\.jsonl:1: not JSON.*one JSON object"),
+    "rating of 7": ("qrels.jsonl", OFF_SCALE, 3, r"qrels\.jsonl:1: .*7.*off the scale 0-3"),
+    "missing column": ("queries.jsonl", NO_SEARCH, 3, r"queries\.jsonl:1: search must be .* is missing"),
+    "NUL byte": ("queries.jsonl", b'{"search_id": "q\0"}\n', 3, r"queries\.jsonl:1: holds a NUL byte; write"),
+    "settings": ("judge.toml", b"[gate]\nf2 = 0.1\n", 2, r"judge\.toml: unknown key gate\.f2; valid are gate\.f1"),
+}
+
+
+@pytest.mark.parametrize("command", ["gate", "pool", "rate", "merge", "export", "status"])
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_writes_nothing(capfd: Capture, folder: Path, command: str, case: str) -> None:
+    name, content, code, message = BAD[case]
+    if name != "judge.toml":
+        next(folder.glob(name.split(".")[0] + ".*")).unlink()
+    (folder / name).write_bytes(content)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    done = judge(capfd, command, "--data", folder)
+    assert done.code == code
+    assert re.search(message, done.error), done.error
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_an_unknown_language_lists_the_known_ones(capfd: Capture, folder: Path) -> None:
+    done = judge(capfd, "gate", "--data", folder, "--lang", "cobol")
+    assert (done.code, "has python" in done.error) == (2, True)
+    done = judge(capfd, "gate", "--data", folder, "--lang", "")
+    assert (done.code, "a language is needed" in done.error, "has python" in done.error) == (2, True, True)
+
+
+def test_usage_errors_are_one_line(capfd: Capture, tmp_path: Path) -> None:
+    for arguments in (["nonsense"], ["gate", "--nonsense"], ["gate", "--data", tmp_path / "nowhere"], ["gate", "--data"]):
+        done = judge(capfd, *arguments)
+        assert done.code == 2
+        assert done.error
+
+
+def test_a_fault_of_our_own_shows_no_traceback(capfd: Capture, folder: Path) -> None:
+    # A folder in the place of a file is an input that no command expects.
+    (folder / "judge.toml").mkdir()
+    (folder / "work").write_text("")
+    done = judge(capfd, "gate", "--data", folder)
+    assert done.code in {2, 3}
+    assert done.error
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes to read-only folders")
+def test_a_read_only_folder_is_named(capfd: Capture, folder: Path) -> None:
+    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        done = judge(capfd, "pool", "--data", folder)
+        assert (done.code, "cannot be written" in done.error) == (2, True)
+    finally:
+        folder.chmod(stat.S_IRWXU)
+
+
+def test_the_module_is_the_command() -> None:
+    done = process("--version")
+    assert done.code == 0
+    assert done.out.startswith("judge, version ")
+
+
+def test_help_does_not_import_what_is_heavy() -> None:
+    import subprocess
+    import sys
+
+    heavy = ("numpy", "openai", "sklearn", "pyarrow", "scipy", "bm25s")
+    code = f"import sys, judge.cli; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

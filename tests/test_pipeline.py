@@ -1,0 +1,211 @@
+"""The pipeline end to end through the command line: pool, rate, gate, merge, export, against a real server on loopback."""
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.cli.demo import copy_sample
+from judge.ledger import Ledger
+from pools import dataset, settings
+from prompts import scales
+from tests.command import judge
+from tests.conftest import ROOT
+from tests.fake_api import FakeApi, Script, rating_of
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    copy_sample(tmp_path / "sample")
+    return tmp_path / "sample"
+
+
+def as_experts(folder: Path, language: str, wrong: int = 0) -> Callable[[str, str], int]:
+    """A judge that rates as the experts did, but for the first so many of their pairs; other pairs by `rating_of`."""
+    data = dataset.load(folder, scales.load("relevance"))
+    searches = {query.search_id: query.search for query in data.queries_of(language)}
+    codes = {function.id: function.code for function in data.functions_of(language)}
+    known = {}
+    for index, ((search_id, function_id), ratings) in enumerate(sorted(data.experts_of(language).items())):
+        mean = round(sum(ratings) / len(ratings))
+        known[searches[search_id], codes[function_id]] = (3 - mean) if index < wrong else mean
+
+    def rate(search: str, code: str) -> int:
+        return known.get((search, code), rating_of(search, code))
+
+    return rate
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:
+    common = ["--data", sample, "--lang", "python"]
+    before = (sample / "qrels.jsonl").read_bytes()
+    assert judge(capfd, "pool", *common).code == 0
+    with FakeApi(rate=as_experts(sample, "python", wrong=10)) as api:
+        done = judge(capfd, "rate", *common, "--model", "m", "--base-url", api.url, "--json")
+        assert done.code == 0, done.err
+        asked = Counter(api.asked_pairs)
+    entry = json.loads(done.out)["languages"][0]
+    assert (entry["validation_rated"], entry["pool_rated"], entry["failed"]) == (168, entry["pool_pairs"], {})
+    assert set(asked.values()) == {1}
+    first = [pair for request in api.requests for pair in request.pairs.values()][:168]
+    data = dataset.load(sample, scales.load("relevance"))
+    searches = {query.search_id: query.search for query in data.queries_of("python")}
+    codes = {function.id: function.code for function in data.functions_of("python")}
+    validation = {(searches[search], codes[function]) for search, function in data.experts_of("python")}
+    assert set(first) == validation, "the expert-rated pairs come before any other"
+
+    assert judge(capfd, "gate", *common).code == 0
+    assert judge(capfd, "merge", *common).code == 0
+    assert judge(capfd, "export", "--data", sample).code == 0
+    merged = dataset.load(sample, scales.load("relevance"))
+    by_judge = [qrel for qrel in merged.qrels if qrel.source == "judge"]
+    assert len(by_judge) == entry["pool_pairs"]
+    assert {qrel.rated_because for qrel in by_judge} == {"pooled", "sample"}
+    assert {qrel.judge_rating is not None for qrel in merged.qrels_of("python")} == {True}
+    assert [qrel.expert_ratings for qrel in merged.qrels if qrel.source == "expert"] == [
+        qrel.expert_ratings for qrel in data.qrels
+    ]
+    exported = files_of(sample / "export")
+    assert sorted(exported) == ["README.md", "corpus.jsonl.gz", "qrels.jsonl.gz", "queries.jsonl.gz"]
+    assert len(gzip.decompress(exported["qrels.jsonl.gz"]).splitlines()) == len(merged.qrels)
+    assert judge(capfd, "export", "--data", sample).code == 0
+    assert files_of(sample / "export") == exported
+    assert judge(capfd, "status", "--data", sample, "--json").code == 0
+    assert (sample / "qrels.jsonl").read_bytes() != before
+
+
+def test_a_missed_gate_keeps_the_pool_unrated_and_the_qrels_shut(capfd: Capture, sample: Path) -> None:
+    common = ["--data", sample, "--lang", "go"]
+    judge(capfd, "pool", *common)
+    before = (sample / "qrels.jsonl").read_bytes()
+    with FakeApi() as api:
+        endpoint = ["--model", "m", "--base-url", api.url]
+        done = judge(capfd, "rate", *common, *endpoint)
+        assert (done.code, len(api.asked_pairs)) == (1, 164)
+        assert judge(capfd, "rate", *common, *endpoint, "--continue").code == 0
+        assert len(api.asked_pairs) > 164
+        assert len(set(api.asked_pairs)) == len(api.asked_pairs)
+    for command in ("gate", "merge"):
+        assert judge(capfd, command, *common).code == 1
+    assert (sample / "qrels.jsonl").read_bytes() == before
+    assert "there" not in judge(capfd, "export", "--data", sample).err
+    assert judge(capfd, "merge", *common, "--override", "tried on purpose").code == 0
+    assert judge(capfd, "export", "--data", sample).code == 0
+    assert "tried on purpose" in (sample / "export" / "README.md").read_text(encoding="utf-8")
+    assert "tried on purpose" in judge(capfd, "log", "--data", sample).out
+
+
+def test_the_threshold_cannot_be_lowered_after_looking(capfd: Capture, sample: Path) -> None:
+    common = ["--data", sample, "--lang", "go"]
+    judge(capfd, "pool", *common)
+    with FakeApi() as api:
+        judge(capfd, "rate", *common, "--model", "m", "--base-url", api.url)
+    (sample / settings.FILE).write_text("[gate]\nf1 = 0.1\n", encoding="utf-8")
+    done = judge(capfd, "gate", *common)
+    assert done.code == 1
+    assert re.search(r"gate\.f1 is sealed as 0\.67; judge\.toml says 0\.1", done.out)
+    assert judge(capfd, "merge", *common).code == 1
+    assert judge(capfd, "gate", *common, "--reseal", " ").code == 2
+    done = judge(capfd, "gate", *common, "--reseal", "a lower bar, for all to see")
+    assert (done.code, "F1" in done.out) == (0, True)
+    assert "a lower bar, for all to see" in judge(capfd, "log", *common).out
+    assert judge(capfd, "merge", *common).code == 0
+    assert judge(capfd, "export", "--data", sample).code == 0
+    assert "a lower bar, for all to see" in (sample / "export" / "README.md").read_text(encoding="utf-8")
+
+
+def test_what_stops_a_run_is_one_line_and_resumable(capfd: Capture, sample: Path) -> None:
+    common = ["--data", sample, "--lang", "python", "--model", "m"]
+    judge(capfd, "pool", "--data", sample)
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        done = judge(capfd, "rate", *common, "--base-url", api.url, "--max-requests", 2, "--concurrency", 1)
+        assert (done.code, "--max-requests" in done.error) == (4, True)
+    os.environ["OPENAI_API_KEY"] = "sk-secret"
+    try:
+        with FakeApi(Script("401", "401", "401", "401")) as api:
+            done = judge(capfd, "rate", *common, "--base-url", api.url, "--concurrency", 2)
+        assert (done.code, "OPENAI_API_KEY" in done.error, "sk-secret" in done.error) == (4, True, False)
+    finally:
+        del os.environ["OPENAI_API_KEY"]
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        assert judge(capfd, "rate", *common, "--base-url", api.url).code == 0
+        assert len(api.asked_pairs) == len(set(api.asked_pairs))
+    ledger = Ledger.read(sample / "work" / "python" / "judgements.jsonl")
+    assert b"sk-secret" not in (sample / "work" / "python" / "judgements.jsonl").read_bytes()
+    assert not ledger.failed(ledger.judges()[0])
+
+
+def test_no_model_and_no_key_are_named(capfd: Capture, sample: Path) -> None:
+    done = judge(capfd, "rate", "--data", sample)
+    assert (done.code, "--model" in done.error) == (2, True)
+    done = judge(capfd, "rate", "--data", sample, "--model", "m")
+    assert (done.code, "OPENAI_API_KEY is not set" in done.error) == (2, True)
+    assert not (sample / "work" / "python" / "judgements.jsonl").exists()
+
+
+def test_grep_agents_patterns_are_written_by_the_model_and_kept(capfd: Capture, sample: Path) -> None:
+    path = sample / "work" / "go" / "patterns.jsonl"
+    path.unlink()
+    done = judge(capfd, "pool", "--data", sample, "--lang", "go")
+    assert (done.code, "grep-agent left out" in done.err) == (0, True)
+
+    def chat(prompt: str) -> str:
+        return json.dumps(dict.fromkeys(re.findall(r"^(q\d\d):", prompt, re.MULTILINE), "func"))
+
+    with FakeApi(chat=chat) as api:
+        done = judge(capfd, "pool", "--data", sample, "--lang", "go", "--model", "m", "--base-url", api.url)
+        assert (done.code, len(api.requests)) == (0, 1), done.err
+        written = path.read_bytes()
+        assert b'"model": "m"' in written
+        path.write_bytes(written.replace(b'"func"', b'"type|func"', 1))
+        judge(capfd, "pool", "--data", sample, "--lang", "go", "--model", "m", "--base-url", api.url)
+        assert len(api.requests) == 1
+    assert b'"type|func"' in path.read_bytes()
+
+
+def test_a_killed_run_goes_on_where_it_was(capfd: Capture, sample: Path, tmp_path: Path) -> None:
+    judge(capfd, "pool", "--data", sample)
+    whole = tmp_path / "whole"
+    copy_sample(whole)
+    judge(capfd, "pool", "--data", whole)
+    rate = as_experts(sample, "python", wrong=5)
+    ledger_path = sample / "work" / "python" / "judgements.jsonl"
+    with FakeApi(rate=rate, latency=0.05) as api:
+        command = [sys.executable, "-m", "judge", "rate", "--data", str(sample), "--lang", "python", "--model", "m"]
+        command += ["--base-url", api.url, "--concurrency", "2"]
+        run = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while not ledger_path.is_file() or ledger_path.read_bytes().count(b'"kind":"reply"') < 5:
+            assert run.poll() is None, "the run ended before it was killed"
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        judge_id = Ledger.read(ledger_path).judges()[0]
+        answered = Ledger.read(ledger_path).ratings(judge_id)
+        assert 0 < len(answered) < 168 + 287
+        before = len(api.requests)
+        done = judge(capfd, "rate", "--data", sample, "--lang", "python", "--model", "m", "--base-url", api.url)
+        assert done.code == 0, done.err
+        data = dataset.load(sample, scales.load("relevance"))
+        searches = {query.search_id: query.search for query in data.queries_of("python")}
+        codes = {function.id: function.code for function in data.functions_of("python")}
+        again = {pair for request in api.requests[before:] for pair in request.pairs.values()}
+        assert not again & {(searches[search], codes[function]) for search, function in answered}
+        judge(capfd, "rate", "--data", whole, "--lang", "python", "--model", "m", "--base-url", api.url)
+    resumed, undisturbed = (
+        Ledger.read(folder / "work" / "python" / "judgements.jsonl").ratings(judge_id) for folder in (sample, whole)
+    )
+    assert resumed == undisturbed
+    assert len(resumed) == 168 + 287
