@@ -1,0 +1,98 @@
+"""What stands behind a verdict, as text for a terminal: levels, floor and ceiling, breakdowns, comparisons, labels."""
+
+from collections.abc import Sequence
+
+from gates import report
+from gates.breakdown import Breakdown
+from gates.comparison import Comparison
+from gates.gate import GateRecord
+from gates.labels import Needed
+from gates.levels import Figure, LeftOut, Levels
+
+
+def bounds(record: GateRecord, baseline: float | None, left_out: LeftOut | None) -> str:
+    """Return the judge's F1 between its floor and ceiling; `baseline` is the F1 of the baseline judge, None where not run."""
+    between = record.between_experts
+    rows = [
+        ("floor: always relevant", report.number(record.agreement.always_f1, 3)),
+        ("floor: baseline judge", "not run" if baseline is None else f"{baseline:.3f}"),
+        ("this judge", report.number(record.agreement.f1, 3)),
+        ("ceiling: first expert against the others", "too few pairs" if between is None else report.number(between.f1, 3)),
+        ("ceiling: each expert left out in turn", "too few pairs" if left_out is None else report.number(left_out.f1, 3)),
+    ]
+    return "F1 between floor and ceiling\n" + _columns(rows)
+
+
+def levels(found: Levels) -> str:
+    """Return the agreement on the scale: the table of ratings, precision and recall a level, then the single figures."""
+    names = [str(level.rating) for level in found.levels]
+    table = [("experts \\ judge", *names, "all")]
+    for level, counts in zip(found.levels, found.table, strict=True):
+        table.append((str(level.rating), *map(str, counts), str(level.experts)))
+    table.append(("all", *(str(level.judge) for level in found.levels), str(found.pairs)))
+    shares = [("level", "precision", "recall")]
+    shares += [(str(level.rating), _figure(level.precision), _figure(level.recall)) for level in found.levels]
+    figures = [
+        ("kappa", _figure(found.kappa)),
+        ("quadratic weighted kappa", _figure(found.weighted_kappa)),
+        ("Krippendorff's alpha, ordinal", _figure(found.alpha)),
+        ("leniency (judge less experts)", _figure(found.leniency, signed=True)),
+    ]
+    return "\n\n".join(_columns(rows) for rows in (table, shares, figures))
+
+
+def breakdown(found: Breakdown) -> str:
+    """Return the groups of one dimension, those that differ from the overall share marked at the end of their line."""
+    rows = [(found.dimension, "pairs", "same verdict", "interval", "")]
+    for group in found.groups:
+        mark = "differs" if group.flagged else ""
+        rows.append(
+            (group.name, str(group.pairs), report.counted(group.same, group.pairs), report.interval(group.interval), mark)
+        )
+    rows.append(("all", str(found.pairs), report.counted(found.same, found.pairs), "", ""))
+    return _columns(rows)
+
+
+def comparison(found: Comparison, first: str, second: str) -> str:
+    """Return how the second of two judges, called by the names given, does against the first."""
+    moved = "undefined" if found.difference is None else f"{found.difference:+.4f}"
+    interval = "undefined" if found.interval is None else f"{found.interval[0]:+.3f} to {found.interval[1]:+.3f}"
+    rows = [
+        ("pairs rated by experts and both", str(found.pairs)),
+        (f"F1 of {first}", report.number(found.first)),
+        (f"F1 of {second}", report.number(found.second)),
+        ("difference", f"{moved} ({interval})"),
+        (f"resamples in which {second} is better", report.share(found.share)),
+        (f"right by {second} alone", str(found.corrected)),
+        (f"right by {first} alone", str(found.spoiled)),
+        ("pairs rated by both", str(found.flips.pairs)),
+        (f"relevant by {first} alone", str(found.flips.first_only)),
+        (f"relevant by {second} alone", str(found.flips.second_only)),
+    ]
+    return _columns(rows)
+
+
+def labels(record: GateRecord, needed: Needed | None) -> str:
+    """Return in one line what would make a verdict clear."""
+    if record.clear:
+        return f"{record.language}: the verdict is clear; no further labels are needed"
+    if needed is None:
+        return f"{record.language}: no number of further labels can be named for this verdict"
+    return (
+        f"{record.language}: about {needed.pairs} more expert-rated pairs ({needed.relevant} of them relevant) would make the "
+        f"verdict clear at the present F1"
+    )
+
+
+def _figure(figure: Figure, signed: bool = False) -> str:
+    if figure.value is None:
+        return report.UNDEFINED
+    sign = "+" if signed else ""
+    interval = "" if figure.interval is None else f" ({figure.interval[0]:{sign}.3f} to {figure.interval[1]:{sign}.3f})"
+    return f"{figure.value:{sign}.4f}{interval}"
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines)
