@@ -128,11 +128,17 @@ class Client:
         `Drained` when the run is being ended. A task that is cancelled after the reply has arrived has lost it.
         """
         prompt = prompt if prompt.isascii() else _SURROGATE.sub("\ufffd", prompt)
-        while True:
+        form, body = self._form, dict[str, Any]()
+
+        async def complete() -> Answer:
+            nonlocal form, body
             form = self._form
             body = form.body(self.model, prompt, schema, self._sampling)
+            return _answer(await self.post("/chat/completions", body), self.model)
+
+        while True:
             try:
-                answer = await self.send(lambda body=body: self._complete(body))  # type: ignore[misc]
+                answer = await self.send(complete)
             except _Refused as refused:
                 if self._form is not form:
                     continue
@@ -195,9 +201,6 @@ class Client:
 
     def _scrub(self, message: str) -> str:
         return message.replace(self._key, "***") if self._key else message
-
-    async def _complete(self, body: dict[str, Any]) -> Answer:
-        return _answer(await self.post("/chat/completions", body), self.model)
 
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send one request and return the JSON object that comes back; faults are raised for `send` to judge."""

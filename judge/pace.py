@@ -73,39 +73,48 @@ class Pace:
         return int(self._limit)
 
     async def enter(self) -> float:
-        """Wait for a slot and for the end of a shared wait; returns the time. Raises `Drained` when there will be none."""
+        """Wait for a slot, in turn, and for the end of a shared wait; returns the time. Raises `Drained` once drained."""
         while True:
-            if self._draining.is_set():
-                raise Drained
-            now = self._clock.monotonic()
-            if self._resume > now:
-                left = self._resume - now
-                await self._clock.wait(self._draining, left + self._rng.uniform(0, min(left, 1) / 10))
-            elif self._active >= self.limit:
-                turn = asyncio.get_running_loop().create_future()
-                self._queue.append(turn)
-                try:
-                    await turn
-                finally:
-                    # One that was woken and cancelled at once must not keep its turn from the next.
-                    if turn.done() and not turn.cancelled() and self._active < self.limit:
-                        self._wake()
-            else:
-                self._active += 1
+            await self._slot()
+            try:
+                now = await self._resumed()
+            except BaseException:
+                self.leave()
+                raise
+            if self._active <= self.limit:
                 return now
+            self.leave()
 
     def leave(self) -> None:
-        """Give the slot back."""
+        """Give the slot back, to whoever has waited longest."""
         self._active -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        free = self.limit - self._active
-        while self._queue and free > 0:
+        while self._queue and self._active < self.limit:
             turn = self._queue.popleft()
             if not turn.done():
+                self._active += 1
                 turn.set_result(None)
-                free -= 1
+
+    async def _slot(self) -> None:
+        if self._draining.is_set():
+            raise Drained
+        if not self._queue and self._active < self.limit:
+            self._active += 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.leave()
+            raise
+
+    async def _resumed(self) -> float:
+        while (left := self._resume - (now := self._clock.monotonic())) > 0:
+            await self._clock.wait(self._draining, left + self._rng.uniform(0, min(left, 1) / 10))
+            if self._draining.is_set():
+                raise Drained
+        return now
 
     def answered(self) -> None:
         """Note an answer: waits start small again, and one request more is let in for each round of answers."""
@@ -135,4 +144,4 @@ class Pace:
         while self._queue:
             turn = self._queue.popleft()
             if not turn.done():
-                turn.set_result(None)
+                turn.set_exception(Drained())

@@ -164,7 +164,8 @@ class FakeApi:
     """The server, running in a thread of its own while it is entered.
 
     `refuses` are parameters that it answers with an error naming them; `context` the longest prompt it takes, in characters;
-    `poison` says which pairs its content filter refuses; `chat` answers prompts that hold no pair; `rate` rates.
+    `poison` says which pairs its content filter refuses; `chat` answers prompts that hold no pair; `rate` rates;
+    `instead` may answer a request, given its path, in place of all that.
     """
 
     def __init__(
@@ -176,6 +177,7 @@ class FakeApi:
         poison: Callable[[str, str], bool] = lambda _search, _code: False,
         chat: Callable[[str], str] = lambda _: "ok",
         rate: Callable[[str, str], int] = rating_of,
+        instead: Callable[[str], Response | None] = lambda _: None,
         log: Path | None = None,
     ) -> None:
         self.requests: list[Asked] = []
@@ -184,7 +186,7 @@ class FakeApi:
         self.most_in_flight = 0
         self.port = 0
         self._faults, self._latency, self._refuses, self._context = faults, latency, frozenset(refuses), context
-        self._poison, self._chat, self._rate, self._log = poison, chat, rate, log
+        self._poison, self._chat, self._rate, self._log, self._instead = poison, chat, rate, log, instead
         self._in_flight = 0
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -264,6 +266,9 @@ class FakeApi:
 
     def respond(self, method: str, path: str, _headers: Headers, body: bytes) -> Response:
         """Answer one request."""
+        instead = self._instead(path)
+        if instead is not None:
+            return instead
         if (method, path) != ("POST", "/v1/chat/completions"):
             self.errors.append(f"unexpected {method} {path}")
             return error(404, f"no {path} here")

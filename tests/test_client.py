@@ -1,0 +1,318 @@
+"""The client against a real server: what it sends, what it makes of faults, and what it stops for."""
+
+import asyncio
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge import refusals
+from judge.answer import Answer
+from judge.client import Client, Filtered, TooLong, Unanswered, Unfit, Usage
+from judge.pace import Drained, Pace
+from judge.refusals import Form, Refusal
+from pools.errors import Stopped, UsageError
+from tests.fake_api import ERRORS, FakeApi, Response, Script
+from tests.judging import QuickClock
+
+SCHEMA = {"type": "object"}
+
+
+def ask(fake: FakeApi, *prompts: str, clock: QuickClock | None = None, **further: Any) -> list[Answer | BaseException]:
+    """Ask all prompts at once, and return what came of each."""
+
+    async def all_of_them() -> list[Answer | BaseException]:
+        settings: dict[str, Any] = {"sampling": {"temperature": 0.0, "max_tokens": 50}, "timeout": 1.0} | further
+        async with Client(fake.url, "sk-secret", "m", clock=clock or QuickClock(), **settings) as client:
+            return await asyncio.gather(*(client.ask(prompt, SCHEMA) for prompt in prompts), return_exceptions=True)
+
+    return asyncio.run(all_of_them())
+
+
+def test_what_is_sent_and_what_comes_back() -> None:
+    with FakeApi(chat=lambda prompt: f"you said {prompt}") as fake:
+        (answer,) = ask(fake, "Hello there")
+        assert answer == Answer("you said Hello there", "stop", "m-2026", Usage(2, 0, 3))
+        body = fake.requests[0].body
+    assert body == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "Hello there"}],
+        "temperature": 0.0,
+        "max_tokens": 50,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "ratings", "strict": True, "schema": SCHEMA}},
+    }
+
+
+@pytest.mark.parametrize(
+    "fault", ["429", "429-seconds", "500", "503-html", "hang", "drop", "no-json", "error-in-200", "no-choices", "cut-body"]
+)
+def test_a_fault_that_passes_is_waited_for(fault: str) -> None:
+    clock = QuickClock()
+    with FakeApi(Script(fault, fault, None)) as fake:
+        (answer,) = ask(fake, "Hello", clock=clock, timeout=0.3)
+    assert isinstance(answer, Answer)
+    assert answer.text == "ok"
+    assert len(clock.waits) == 2
+    first, second = clock.waits
+    assert first >= (7 if fault == "429-seconds" else 0.25)
+    assert second >= (7 if fault == "429-seconds" else 0.5)
+
+
+def test_a_retry_after_that_is_a_date_is_obeyed() -> None:
+    clock = QuickClock()
+    with FakeApi(Script("429-date", None)) as fake:
+        ask(fake, "Hello", clock=clock)
+    assert 29 < clock.waits[0] < 31
+
+
+@pytest.mark.parametrize(
+    ("fault", "remedy"),
+    [
+        ("401", "the key is not accepted; set OPENAI_API_KEY"),
+        ("402", "add credit"),
+        ("403", "may not use 'm'"),
+        ("404", "no model 'm' there; check --model and --base-url"),
+        ("quota", "the account has no quota left; add credit"),
+        ("429-later", "it asks to wait 7200 seconds"),
+        ("echo-key", "no tea for"),
+    ],
+)
+def test_what_does_not_pass_stops_at_once_with_the_remedy(fault: str, remedy: str) -> None:
+    with FakeApi(Script(fault)) as fake:
+        (error,) = ask(fake, "Hello")
+        assert len(fake.requests) == 1
+    assert isinstance(error, Stopped)
+    assert error.exit_code == 4
+    assert remedy in str(error)
+    assert "sk-secret" not in str(error)
+
+
+def test_one_that_stops_ends_the_waits_of_all() -> None:
+    with FakeApi(Script("401", *["500"] * 3)) as fake:
+        results = ask(fake, *["Hello"] * 4, concurrency=4)
+    assert sorted(type(result).__name__ for result in results) == ["Drained", "Drained", "Drained", "Stopped"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"), [("overflow", TooLong), ("filter", Filtered), ("400", Unfit), ("shortened", TooLong)]
+)
+def test_what_only_fewer_pairs_can_mend_is_told_apart(fault: str, kind: type[Unfit]) -> None:
+    with FakeApi(Script(fault)) as fake:
+        (error,) = ask(fake, "some words of a prompt. " * 100)
+    assert type(error) is kind
+    assert error.reason
+    assert (error.answer is not None) == (fault == "shortened")
+
+
+def test_an_endpoint_that_refuses_everything_is_not_asked_for_ever() -> None:
+    with FakeApi(Script(*["400"] * 8)) as fake:
+        results = ask(fake, *["Hello"] * 8, concurrency=1)
+    assert sorted(type(result).__name__ for result in results) == ["Stopped", *["Unfit"] * 7]
+
+
+def test_a_prompt_that_fails_while_others_are_answered_is_given_back() -> None:
+    with FakeApi(instead=lambda path: ERRORS["500"]() if path == "/v1/nowhere" else None) as fake:
+
+        async def both() -> BaseException | None:
+            async with Client(fake.url, "k", "m", {}, concurrency=1, timeout=1.0, clock=QuickClock()) as client:
+                bad = asyncio.create_task(client.send(lambda: refuse(client)))
+                while not bad.done():
+                    await client.ask("fine")
+                return bad.exception()
+
+        async def refuse(client: Client) -> dict[str, Any]:
+            return await client.post("/nowhere", {})
+
+        error = asyncio.run(both())
+    assert isinstance(error, Unanswered)
+    assert "HTTP 500" in error.reason
+
+
+def test_an_endpoint_that_is_down_stops_the_run() -> None:
+    clock = QuickClock()
+    with FakeApi(lambda _: "500") as fake:
+        (error,) = ask(fake, "Hello", clock=clock)
+    assert isinstance(error, Stopped)
+    assert "HTTP 500: The server had an error" in str(error)
+    assert len(clock.waits) == 6
+    assert clock.waits == sorted(clock.waits)
+
+
+def test_nobody_there_stops_the_run() -> None:
+    with FakeApi() as fake:
+        pass
+    (error,) = ask(fake, "Hello")
+    assert isinstance(error, Stopped)
+    assert "no connection" in str(error)
+
+
+@pytest.mark.parametrize("refused", [("temperature",), ("max_tokens",), ("json_schema",), ("json_schema", "json_object"),
+                                     ("temperature", "max_tokens", "max_completion_tokens", "response_format")])  # fmt: skip
+def test_what_an_endpoint_does_not_take_is_left_out_from_then_on(refused: tuple[str, ...]) -> None:
+    with FakeApi(refuses=refused) as fake:
+        results = ask(fake, *["Hello"] * 3, concurrency=1)
+        last = [asked.body for asked in fake.requests[-2:]]
+        count = len(fake.requests)
+    assert all(isinstance(result, Answer) for result in results)
+    for body in last:
+        assert not set(refused) & {*body, body.get("response_format", {}).get("type")}
+        assert ("max_completion_tokens" in body) == (refused == ("max_tokens",))
+    # Each was refused once or, for the way to ask for JSON, once a way; after that no request was in vain.
+    assert count == 3 + len(refused) + ("response_format" in refused)
+
+
+def test_workers_that_are_refused_together_leave_it_out_once() -> None:
+    with FakeApi(refuses=["temperature"], latency=0.05) as fake:
+        results = ask(fake, *["Hello"] * 6, concurrency=6)
+        bodies = [asked.body for asked in fake.requests[-6:]]
+    assert all(isinstance(result, Answer) for result in results)
+    assert all("max_tokens" in body and "response_format" in body and "temperature" not in body for body in bodies)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("ftp://x", "k", "m"), "no http:// or https:// address"),
+        (("http://api.example.org/v1", "", "m"), "OPENAI_API_KEY is not set"),
+        (("http://api.example.org/v1", "k\n", "m"), "characters that no key has"),
+        (("http://api.example.org/v1", "k", ""), "no model is named"),
+    ],
+)
+def test_what_cannot_be_used_is_said_before_anything_is_sent(arguments: tuple[str, str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Client(*arguments, {})
+
+
+def test_a_loopback_endpoint_needs_no_key() -> None:
+    Client("http://127.0.0.1:1/v1", "", "m", {})
+
+
+@pytest.mark.parametrize(
+    ("choice", "text", "reason"),
+    [
+        ({"message": {"content": None, "refusal": "I can't"}, "finish_reason": "stop"}, "I can't", "stop"),
+        ({"message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}, "ab", None),
+        ({"message": {"content": None}, "finish_reason": "content_filter"}, "", "content_filter"),
+        ({"message": {"content": 3}, "finish_reason": 3}, "", None),
+    ],
+)
+def test_replies_of_many_shapes_are_read(choice: dict[str, Any], text: str, reason: str | None) -> None:
+    (answer,) = ask_raw({"choices": [choice], "usage": {"prompt_tokens": True, "cost": "free"}})
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.finish_reason, answer.model, answer.cost) == (text, reason, "m", None)
+
+
+def test_the_cost_that_an_endpoint_tells_is_kept() -> None:
+    document = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 5, "cost": 0.25}, "model": "z"}
+    (answer,) = ask_raw(document)
+    assert answer == Answer("x", None, "z", Usage(5, 0, 0), 0.25)
+
+
+def ask_raw(document: dict[str, Any]) -> list[Answer | BaseException]:
+    with FakeApi(instead=lambda _: Response(200, json.dumps(document).encode())) as fake:
+        return ask(fake, "Hello")
+
+
+def test_the_number_in_flight_falls_at_an_overload_and_climbs_back() -> None:
+    clock = QuickClock()
+    pace = Pace(10, clock, random.Random(1))
+    pace.failed(clock.monotonic(), None, overloaded=True)
+    assert pace.limit == 7
+    pace.failed(clock.monotonic() - 100, None, overloaded=True)
+    assert (pace.limit, pace.streak) == (7, 1), "a fault of the same burst changes nothing"
+    for _ in range(7):
+        pace.answered()
+    assert (pace.limit, pace.streak) == (7, 0)
+    for _ in range(100):
+        pace.answered()
+    assert pace.limit == 10
+
+
+def test_no_more_are_in_flight_than_may_be() -> None:
+    async def crowd() -> int:
+        pace = Pace(3, QuickClock(), random.Random(1))
+        inside = most = 0
+
+        async def one() -> None:
+            nonlocal inside, most
+            await pace.enter()
+            inside += 1
+            most = max(most, inside)
+            await asyncio.sleep(0)
+            inside -= 1
+            pace.leave()
+
+        workers = [asyncio.create_task(one()) for _ in range(20)]
+        await asyncio.sleep(0)
+        for worker in workers[3:9:2]:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        assert inside == 0
+        return most
+
+    assert asyncio.run(crowd()) == 3
+
+
+def test_draining_lets_nobody_in() -> None:
+    async def waiting() -> list[Any]:
+        pace = Pace(1, QuickClock(), random.Random(1))
+        await pace.enter()
+        others = [asyncio.create_task(pace.enter()) for _ in range(3)]
+        await asyncio.sleep(0)
+        pace.drain()
+        return await asyncio.gather(*others, pace.enter(), return_exceptions=True)
+
+    assert [type(result) for result in asyncio.run(waiting())] == [Drained] * 4
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "code", "meaning"),
+    [
+        (400, "'max_tokens' is too large: 4096. This model's maximum context length is 2048 tokens", "", "form"),
+        (400, "max_tokens is too large: 99999. This model supports at most 16384 completion tokens", "", "form"),
+        (400, "This model's maximum context length is 8192 tokens. However, you requested 9000", "", "too-long"),
+        (400, "the request exceeds the available context size", "exceed_context_size_error", "too-long"),
+        (413, "Payload Too Large", "", "too-long"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum", "", "too-long"),
+        (
+            400,
+            "The response was filtered due to the prompt triggering Azure's content management policy",
+            "",
+            "filtered",
+        ),
+        (403, "blocked by our safety system", "", "filtered"),
+        (400, "unknown model `x`", "", "stop"),
+        (429, "You exceeded your current quota", "insufficient_quota", "stop"),
+        (429, "slow down", "", "overloaded"),
+        (408, "", "", "again"),
+        (529, "overloaded_error", "", "again"),
+        (405, "", "", "stop"),
+    ],
+)
+def test_the_meaning_of_errors_as_endpoints_word_them(status: int, message: str, code: str, meaning: str) -> None:
+    assert refusals.meaning(Refusal(status, message, code)) == meaning
+
+
+def test_a_length_that_is_too_large_is_left_out_not_renamed() -> None:
+    form = Form()
+    body = form.body("m", "p", None, {"max_tokens": 4096})
+    milder = form.milder(Refusal(400, "max_tokens is too large: 4096", "", "max_tokens"), body)
+    assert milder == Form(without=frozenset({"max_tokens"}))
+
+
+def test_an_error_that_names_nothing_that_was_sent_has_no_milder_form() -> None:
+    form = Form()
+    assert form.milder(Refusal(400, "unsupported: seed"), form.body("m", "p", None, {"temperature": 0})) is None
+    # `temperature` as part of another name is another name.
+    assert form.milder(Refusal(400, "bad top_temperature_x"), form.body("m", "p", None, {"temperature": 0})) is None
+
+
+@given(st.binary(max_size=60), st.text(max_size=20), st.integers(400, 599))
+def test_any_error_means_something(body: bytes, header: str, status: int) -> None:
+    refusal = refusals.of(status, body, {"retry-after": header, "retry-after-ms": header}, 1e9)
+    assert refusals.meaning(refusal)
+    assert "\n" not in str(Stopped(refusals.remedy(refusal, "m", "http://x")))
+    assert refusal.retry_after is None or refusal.retry_after >= 0
