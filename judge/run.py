@@ -223,22 +223,20 @@ class _Run:
         """Say whether another request is within the limits, given what those in flight will use; ends the run if not."""
         limits, spent = self._limits, self._spent
         if limits.requests is not None and spent.sent >= limits.requests:
-            self._finish(Stopped(f"{limits.requests} requests are made (--max-requests); the same command goes on from here"))
+            self._close(Stopped(f"{limits.requests} requests are made (--max-requests); the same command goes on from here"))
             return False
         if limits.cost is None:
             return True
         total = spent.total(self._prices)
         if total is None:
-            self._finish(Stopped("the endpoint does not tell what it costs; set [prices] in judge.toml to use --max-cost"))
+            self._close(Stopped("the endpoint does not tell what it costs; set [prices] in judge.toml to use --max-cost"))
             return False
         if not spent.requests and limits.cost > 0:
             return self._in_flight == 0
         if total + (self._in_flight + 1) * total / max(1, spent.requests) < limits.cost:
             return True
         if not self._in_flight:
-            self._finish(
-                Stopped(f"${total:.4f} of ${limits.cost:g} are spent (--max-cost); the same command with more goes on")
-            )
+            self._close(Stopped(f"${total:.4f} of ${limits.cost:g} are spent (--max-cost); the same command with more goes on"))
         return False
 
     async def _judged(self, batch: Batch) -> None:
@@ -301,12 +299,16 @@ class _Run:
 
     def _finish(self, error: Exception, at_once: bool = False) -> None:
         """End the run: nothing new is sent, and what is in flight comes back first, unless it is to end at once."""
-        self._end = self._end or error
+        self._close(error)
         if isinstance(self._judge, Drainable):
             self._judge.drain()
         if at_once:
             for worker in self._workers:
                 worker.cancel()
+
+    def _close(self, error: Exception) -> None:
+        """Take no further batch, and see those that were taken through to their replies."""
+        self._end = self._end or error
         self._changed.set()
 
     def _interrupt(self) -> None:

@@ -164,7 +164,8 @@ class FakeApi:
     """The server, running in a thread of its own while it is entered.
 
     `refuses` are parameters that it answers with an error naming them; `context` the longest prompt it takes, in characters;
-    `poison` says which pairs its content filter refuses; `chat` answers prompts that hold no pair; `rate` rates;
+    `poison` says which pairs spoil a prompt, which then gets the answer
+    `poisoned`, or prose where that is None; `chat` answers prompts that hold no pair; `rate` rates;
     `instead` may answer a request, given its path, in place of all that.
     """
 
@@ -177,6 +178,7 @@ class FakeApi:
         poison: Callable[[str, str], bool] = lambda _search, _code: False,
         chat: Callable[[str], str] = lambda _: "ok",
         rate: Callable[[str, str], int] = rating_of,
+        poisoned: Callable[[], Response] | None = ERRORS["filter"],
         instead: Callable[[str], Response | None] = lambda _: None,
         log: Path | None = None,
     ) -> None:
@@ -187,6 +189,7 @@ class FakeApi:
         self.port = 0
         self._faults, self._latency, self._refuses, self._context = faults, latency, frozenset(refuses), context
         self._poison, self._chat, self._rate, self._log, self._instead = poison, chat, rate, log, instead
+        self._poisoned = poisoned
         self._in_flight = 0
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -303,10 +306,11 @@ class FakeApi:
             return ERRORS[asked.fault]()
         if self._context is not None and len(asked.prompt) > self._context:
             return ERRORS["overflow"]()
-        if any(self._poison(*pair) for pair in asked.pairs.values()):
-            return ERRORS["filter"]()
+        poisoned = any(self._poison(*pair) for pair in asked.pairs.values())
+        if poisoned and self._poisoned is not None:
+            return self._poisoned()
         ratings = {entry_id: self._rate(*pair) for entry_id, pair in asked.pairs.items()}
-        kind = "cut" if asked.fault == "length" else asked.fault
+        kind = "prose" if poisoned else "cut" if asked.fault == "length" else asked.fault
         text = REPLIES[kind](ratings) if kind is not None and kind in REPLIES else _json(_entries(ratings))
         content = None if asked.fault == "filtered" else text if asked.pairs else self._chat(asked.prompt)
         tokens = len(asked.prompt) // (100 if asked.fault == SHORTENED else 4)
