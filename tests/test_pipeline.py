@@ -86,6 +86,13 @@ def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:
     assert files_of(sample / "export") == exported
     assert judge(capfd, "status", "--data", sample, "--json").code == 0
     assert (sample / "qrels.jsonl").read_bytes() != before
+    judge_id = entry["judge_id"]
+    assert judge(capfd, "withdraw", *common, "--judge", "another", "--reason", "why").code == 2
+    done = judge(capfd, "withdraw", *common, "--judge", judge_id, "--reason", "the endpoint served another model")
+    assert done.code == 0, done.err
+    assert (sample / "qrels.jsonl").read_bytes() == before
+    assert judge(capfd, "withdraw", *common, "--judge", judge_id, "--reason", "again").code == 2
+    assert "the endpoint served another model" in judge(capfd, "log", *common).out
 
 
 def test_a_missed_gate_keeps_the_pool_unrated_and_the_qrels_shut(capfd: Capture, sample: Path) -> None:

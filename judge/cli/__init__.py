@@ -20,6 +20,7 @@ from judge.cli.merge import merge
 from judge.cli.pool import pool
 from judge.cli.rate import rate
 from judge.cli.status import status
+from judge.cli.withdraw import withdraw
 from pools.errors import JudgeError, Stopped, UsageError
 
 INTERRUPTED = "stopped by Ctrl-C; what was answered is on disk, run the same command again to go on"
@@ -46,7 +47,7 @@ def main() -> None:
     """
 
 
-for command in (init, check, pool, rate, gate, merge, export, status, log, demo):
+for command in (init, check, pool, rate, gate, merge, withdraw, export, status, log, demo):
     main.add_command(command)
 
 

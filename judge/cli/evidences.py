@@ -19,7 +19,8 @@ from pools.errors import DataError, UsageError
 
 def stated(workspace: Workspace, language: str) -> Seal:
     """Return what judge.toml and the expert ratings say now, in the form that is sealed."""
-    gold = gate.gold_sha256(workspace.dataset.experts_of(language))
+    left_out = gate.searches_left_out(workspace.dataset, language, workspace.settings.gate)
+    gold = gate.gold_sha256(workspace.dataset.experts_of(language), left_out)
     return Seal(workspace.settings.gate, workspace.settings.relevant_from, gold)
 
 
@@ -85,6 +86,7 @@ def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> 
         workspace.settings.seed,
         found.judge_id,
         found.seal.differences(found.stated) if found.stated else (),
+        gate.searches_left_out(workspace.dataset, language, found.seal.gate),
     )
     if found.judge_id is not None:
         gate.write(gate.path(workspace.folder, language), record)

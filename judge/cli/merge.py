@@ -41,9 +41,16 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], override: 
         reason = None
         try:
             gate.admits(
-                gate.read(gate.path(data, language)), language, found.judge_id, workspace.dataset.experts_of(language),
-                found.ratings, found.seal, found.stated,
-            )  # fmt: skip
+                gate.read(gate.path(data, language)),
+                language,
+                found.judge_id,
+                workspace.dataset.experts_of(language),
+                found.ratings,
+                found.seal,
+                found.stated,
+                gate.searches_left_out(workspace.dataset, language, found.seal.gate),
+                found.alarms,
+            )
         except GateClosed as closed:
             if override is None:
                 refused.append(closed)
