@@ -1,9 +1,10 @@
 """The client of an OpenAI-compatible endpoint, and the only module that imports openai.
 
 Importing openai takes most of a second, so it happens when the first request is sent, or before that in the background
-(`preload`). The package sends and receives; retrying is left to the pace shared by all workers here (its own would be each
-worker's for itself), and replies are read from their JSON directly, because endpoints that are compatible in all that
-matters here send types that the package's models are not made for.
+(`preload`). The package gives transport and headers. Requests are put together here, because building one for any of its
+many endpoints takes it longer than everything else that a reply costs; retrying is left to the pace shared by all workers
+(its own would be each worker's for itself); and replies are read from their JSON, because endpoints that are compatible in
+all that matters here send types that the package's models are not made for.
 """
 
 import asyncio
@@ -16,6 +17,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
+import orjson
+
 from judge import refusals
 from judge.answer import Answer, Filtered, TooLong, Unanswered, Unfit, Usage
 from judge.pace import Clock, Pace, SystemClock
@@ -24,7 +27,6 @@ from pools.errors import Stopped, UsageError
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import AsyncOpenAI
 
 __all__ = ["Answer", "Client", "Filtered", "TooLong", "Unanswered", "Unfit", "Usage", "preload"]
 
@@ -89,7 +91,7 @@ class Client:
             raise UsageError(f"OPENAI_API_KEY is not set, and {parts.hostname} needs a key; set it in the environment")
         if not (api_key.isascii() and api_key.isprintable()):
             raise UsageError("OPENAI_API_KEY holds characters that no key has; set it anew")
-        self.base_url, self.model = base_url, model
+        self.base_url, self.model = base_url.rstrip("/"), model
         self._key = api_key
         self._sampling = dict(sampling)
         self._timeout = timeout
@@ -98,8 +100,8 @@ class Client:
         self._form = Form()
         self._refused = 0
         self._loading: asyncio.Future[Any] | None = None
-        self._sender: AsyncOpenAI | None = None
-        self._raw: Any = None
+        self._http: httpx2.AsyncClient | None = None
+        self._headers: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -107,8 +109,9 @@ class Client:
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        if self._sender is not None:
-            await self._sender.close()
+        if self._http is not None:
+            await self._http.aclose()
+            self._http = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -202,19 +205,35 @@ class Client:
     def _scrub(self, message: str) -> str:
         return message.replace(self._key, "***") if self._key else message
 
-    async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Send one request and return the JSON object that comes back; faults are raised for `send` to judge."""
-        sender = await self._connected()
-        return await self._exchange(sender.post(path, cast_to=self._raw, body=body))
+        import httpx2
 
-    async def _exchange(self, request: "Awaitable[httpx2.Response]") -> dict[str, Any]:
+        await self._connected()
+        request = httpx2.Request("POST", self.base_url + path, headers=self._headers, content=orjson.dumps(body))
+        return self._object(await self._exchange(request))
+
+    async def _exchange(self, request: "httpx2.Request") -> "httpx2.Response":
+        import aiohttp
+        import httpx2
+
+        if self._http is None:
+            raise RuntimeError("not connected")
         try:
-            response = await request
+            response = await self._http.send(request)
+        # The transport lets some of its own errors through as they are.
+        except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
+            raise _Refused(Refusal(0, f"no connection ({error or type(error).__name__})")) from error
+        if response.status_code >= 400:
+            raise _Refused(refusals.of(response.status_code, response.content, response.headers, self._clock.unix()))
+        return response
+
+    def _object(self, response: "httpx2.Response") -> dict[str, Any]:
+        """Read the JSON object of a response, which may tell of an error although its status does not."""
+        try:
             document = json.loads(response.content)
         except ValueError:
-            raise _Refused(Refusal(0, "a reply that is no JSON")) from None
-        except Exception as error:
-            raise _Refused(self._refusal(error)) from error
+            document = None
         if not isinstance(document, dict):
             raise _Refused(Refusal(0, "a reply that is no JSON object"))
         failed = document.get("error")
@@ -224,31 +243,18 @@ class Client:
             raise _Refused(refusals.of(status, response.content, response.headers, self._clock.unix()))
         return document
 
-    def _refusal(self, error: Exception) -> Refusal:
-        openai = _openai()
-        if isinstance(error, openai.APIStatusError):
-            return refusals.of(error.status_code, error.response.content, error.response.headers, self._clock.unix())
-        if isinstance(error, openai.APIConnectionError | OSError):
-            return Refusal(0, f"no connection ({error.__cause__ or error})")
-        raise error
-
-    async def _connected(self) -> "AsyncOpenAI":
-        if self._sender is None:
-            if self._loading is None:
-                self._loading = asyncio.ensure_future(asyncio.to_thread(_openai))
-            openai = await asyncio.shield(self._loading)
-            if self._sender is None:
-                import httpx2
-
-                self._raw = httpx2.Response
-                self._sender = openai.AsyncOpenAI(
-                    base_url=self.base_url,
-                    api_key=self._key or "none",
-                    max_retries=0,
-                    timeout=None,
-                    http_client=openai.DefaultAioHttpClient(timeout=None),
-                )
-        return self._sender
+    async def _connected(self) -> None:
+        if self._http is not None:
+            return
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(asyncio.to_thread(_openai))
+        openai = await asyncio.shield(self._loading)
+        if self._http is None:
+            self._http = openai.DefaultAioHttpClient(timeout=None)
+            sdk = openai.AsyncOpenAI(base_url=self.base_url, api_key=self._key or "none", http_client=self._http)
+            self._headers = {
+                name: value for name, value in (sdk.default_headers | sdk.auth_headers).items() if isinstance(value, str)
+            }
 
 
 def _said(refusal: Refusal) -> str:
