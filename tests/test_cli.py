@@ -6,6 +6,7 @@ import re
 import stat
 from pathlib import Path
 
+import click
 import pytest
 
 from judge import cli
@@ -16,11 +17,16 @@ from tests.conftest import ROOT, qrel_row, write_dataset
 Capture = pytest.CaptureFixture[str]
 
 COMMANDS = sorted(cli.main.commands)
+LEAVES = [
+    f"{name} {further}".strip()
+    for name, command in sorted(cli.main.commands.items())
+    for further in (sorted(command.commands) if isinstance(command, click.Group) else [""])
+]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", LEAVES)
 def test_every_command_says_what_it_does_and_shows_an_example(capfd: Capture, command: str) -> None:
-    done = judge(capfd, command, "--help")
+    done = judge(capfd, *command.split(), "--help")
     assert done.code == 0
     assert f"judge {command}" in done.out.split("Options:")[0]
     assert "Example" in done.out

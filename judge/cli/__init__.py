@@ -11,9 +11,11 @@ from collections.abc import Sequence
 import click
 
 from judge.cli.check import check
+from judge.cli.corpus import corpus
 from judge.cli.demo import demo
 from judge.cli.export import export
 from judge.cli.gate import gate
+from judge.cli.importing import importing
 from judge.cli.init import init
 from judge.cli.log import log
 from judge.cli.merge import merge
@@ -47,7 +49,7 @@ def main() -> None:
     """
 
 
-for command in (init, check, pool, rate, gate, merge, withdraw, export, status, log, demo):
+for command in (init, corpus, importing, check, pool, rate, gate, merge, withdraw, export, status, log, demo):
     main.add_command(command)
 
 
