@@ -172,6 +172,7 @@ def _passes(figures: Agreement, gate: GateSettings) -> resampling.Passes | None:
         return None
 
     def passes(sums: Integers) -> Booleans:
+        """Say of each resample's sums whether the further conditions hold."""
         both, judge_only, expert_only, _ = sums.T.astype(float)
         pairs, judged, experts = sums.sum(axis=1, dtype=float), both + judge_only, both + expert_only
         chance = judged * experts + (pairs - judged) * (pairs - experts)

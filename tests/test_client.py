@@ -187,7 +187,7 @@ def test_what_cannot_be_used_is_said_before_anything_is_sent(arguments: tuple[st
 
 
 def test_a_loopback_endpoint_needs_no_key() -> None:
-    Client("http://127.0.0.1:1/v1", "", "m", {})
+    assert Client("http://127.0.0.1:1/v1", "", "m", {}).model == "m"
 
 
 @pytest.mark.parametrize(

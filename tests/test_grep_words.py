@@ -49,7 +49,7 @@ def test_words(search: str, expected: tuple[str, ...]) -> None:
     assert grep_words.words(search) == expected
 
 
-def compare(searches: list[str], codes: list[str]) -> None:
+def check_against_ripgrep(searches: list[str], codes: list[str]) -> None:
     found = grep_words.search_words(queries(searches), functions(codes))
     expected_any, expected_all = set(), set()
     for query in queries(searches):
@@ -65,7 +65,7 @@ def compare(searches: list[str], codes: list[str]) -> None:
 
 
 def test_hits_are_those_of_plain_ripgrep_on_hard_text() -> None:
-    compare(
+    check_against_ripgrep(
         ["list lists", "straße", "kelvin mask", "İstanbul ilk", "é", "byte mark", "last line", "\u017fet set"],
         [
             "LISTS of things", "a lis\nt", "STRASSE straẞe STRAßE", "\u212aELVIN ma\u017f\u212a", "istanbul İLK i\u0307lk",
@@ -83,12 +83,13 @@ TEXT = st.lists(WORDS | st.sampled_from(["\n", " ", "\r\n", "_", "\u2028"]), max
 @settings(max_examples=25)
 @given(st.lists(TEXT, min_size=1, max_size=3), st.lists(TEXT, min_size=1, max_size=4))
 def test_hits_are_those_of_plain_ripgrep(searches: list[str], codes: list[str]) -> None:
-    compare(searches, codes)
+    check_against_ripgrep(searches, codes)
 
 
 def test_hits_are_those_of_plain_ripgrep_on_the_sample(scale: Scale) -> None:
     sample = dataset.load(ROOT / "pools" / "sample", scale)
-    compare([query.search for query in sample.queries_of("go")][:6], [f.code for f in sample.functions_of("go")][:25])
+    searches = [query.search for query in sample.queries_of("go")][:6]
+    check_against_ripgrep(searches, [function.code for function in sample.functions_of("go")][:25])
 
 
 def test_ranks_go_by_words_held_then_by_id() -> None:

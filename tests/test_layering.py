@@ -26,7 +26,6 @@ HEAVY = {
     "detect_secrets",
 }
 MODULES = sorted(path.relative_to(ROOT) for top in MAY_IMPORT for path in (ROOT / top).rglob("*.py"))
-MODULES = [path for path in MODULES if "sources" not in path.parts]
 
 
 def imports(path: Path) -> list[tuple[str, bool]]:

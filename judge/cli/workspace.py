@@ -52,6 +52,7 @@ def open_workspace(folder: Path, languages: Sequence[str]) -> Workspace:
 
 
 def data_option(function: F) -> F:
+    """Add --data, which is the dataset's folder as a `Path`."""
     return click.option(
         "--data",
         type=click.Path(path_type=Path),
@@ -64,20 +65,24 @@ def data_option(function: F) -> F:
 
 
 def lang_option(function: F) -> F:
+    """Add --lang, which may come several times and arrives as `langs`."""
     return click.option("--lang", "langs", multiple=True, metavar="L", help="A language; repeatable (default: all).")(function)
 
 
 def json_option(function: F) -> F:
+    """Add --json, which arrives as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")(function)
 
 
 def seed_option(function: F) -> F:
+    """Add --seed; None means judge.toml's."""
     return click.option(
         "--seed", type=click.IntRange(0), envvar="JUDGE_SEED", show_envvar=True, help="Seed, instead of judge.toml's."
     )(function)
 
 
 def endpoint_options(function: F) -> F:
+    """Add --model and --base-url; None means judge.toml's."""
     for option in (
         click.option(
             "--base-url", envvar="OPENAI_BASE_URL", show_envvar=True, metavar="URL", help="OpenAI-compatible endpoint."
