@@ -115,7 +115,7 @@ def test_two_exports_are_the_same_bytes_whatever_the_order_of_the_rows(world: Wo
     assert world.exported() == first
 
 
-def _refused(world: World, cause: str) -> None:
+def _check_refused(world: World, cause: str) -> None:
     world.folder.joinpath("export").mkdir(exist_ok=True)
     (world.folder / "export" / "README.md").write_text("as it was", encoding="utf-8")
     with pytest.raises(GateClosed) as refused:
@@ -126,7 +126,7 @@ def _refused(world: World, cause: str) -> None:
 
 def test_no_record_no_export(world: World) -> None:
     gate.path(world.folder, "python").unlink()
-    _refused(world, "python: no gate record")
+    _check_refused(world, "python: no gate record")
 
 
 def test_no_ledger_no_export(world: World) -> None:
@@ -137,16 +137,16 @@ def test_no_ledger_no_export(world: World) -> None:
 
 def test_a_rating_that_the_ledger_does_not_have_is_found(world: World) -> None:
     world.ratings[("q0", "python/0006")] = 2
-    _refused(world, "the judgement of q0 python/0006 has judge_rating 3, the ledger of judge 0123456789abcdef has 2")
+    _check_refused(world, "the judgement of q0 python/0006 has judge_rating 3, the ledger of judge 0123456789abcdef has 2")
     del world.ratings[("q0", "python/0006")]
-    _refused(world, "has none; run `judge merge --lang python` again")
+    _check_refused(world, "has none; run `judge merge --lang python` again")
 
 
 def test_a_judge_row_edited_to_be_relevant_is_found(world: World) -> None:
     data = world.data()
     edited = [replace(qrel, relevance=3.0, relevant=True) if qrel.function_id == "python/0007" else qrel for qrel in data.qrels]
     qrels.write(world.folder, edited)
-    _refused(world, "python/0007 has source judge, and its relevance does not follow from a judge_rating")
+    _check_refused(world, "python/0007 has source judge, and its relevance does not follow from a judge_rating")
 
 
 def test_a_missed_gate_needs_an_override_which_the_card_shows(world: World) -> None:
@@ -155,7 +155,7 @@ def test_a_missed_gate_needs_an_override_which_the_card_shows(world: World) -> N
         world.ratings[pair] = 0
     world.assess()
     world.merge()
-    _refused(world, "python: the gate is missed: F1 0.0000 is below 0.67")
+    _check_refused(world, "python: the gate is missed: F1 0.0000 is below 0.67")
     log.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", JUDGE, "asked for | by the board"))
     world.export()
     card = world.exported()["README.md"].decode("utf-8")
@@ -169,7 +169,7 @@ def test_a_missed_gate_needs_an_override_which_the_card_shows(world: World) -> N
 def test_an_override_of_another_judge_does_not_count(world: World) -> None:
     gate.path(world.folder, "python").unlink()
     log.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", "fedcba9876543210", "for another one"))
-    _refused(world, "python: no gate record")
+    _check_refused(world, "python: no gate record")
 
 
 def test_without_a_corpus_nothing_is_exported(world: World) -> None:
