@@ -11,13 +11,14 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from judge import batches, entries
 from judge.answer import NOTHING, Answer, Unfit, Usage
 from judge.batches import Batch, Item
 from judge.commit import Commits
+from judge.controls import Controls, Hider, Watcher, retests
 from judge.identity import Identity
 from judge.ledger import Ledger
 from judge.money import NO_LIMITS, Limits, Spent
@@ -88,8 +89,11 @@ async def rate(
     limits: Limits = NO_LIMITS,
     prices: PriceSettings = PriceSettings(),  # noqa: B008  frozen
     note: Callable[[str], None] = _ignore,
+    controls: Controls | None = None,
 ) -> Outcome:
     """Have every pair rated that the ledger has no rating of by this judge, and has not given up.
+
+    With `controls`, expert-rated pairs are hidden among them, and when all are done a share of them is rated once more.
 
     `progress` is told after each reply that is on the disk, `note` what a person should know at once. Raises `Stopped` when a
     limit, the endpoint, the disk or an interrupt ends the run before all is done: everything answered is in the ledger then,
@@ -99,7 +103,7 @@ async def rate(
     if ledger.seal(judge_id) is None:
         raise UsageError(f"{ledger.path}: judge {judge_id} is not sealed; seal it before its first rating")
     async with Commits(ledger) as commits:
-        run = _Run(items, purpose, judge, ledger, commits, settings, seed, limits, prices)
+        run = _Run(items, purpose, judge, ledger, commits, settings, seed, limits, prices, controls)
         run.progress, run.note = progress, note
         return await run.all()
 
@@ -116,6 +120,7 @@ class _Run:
         seed: int,
         limits: Limits,
         prices: PriceSettings,
+        controls: Controls | None,
     ) -> None:
         self._items, self._purpose, self._judge, self._commits = items, purpose, judge, commits
         self._settings, self._limits, self._prices = settings, limits, prices
@@ -127,7 +132,12 @@ class _Run:
         # A run that was killed may have got the last reply to a pair, and not have given it up yet.
         self._exhausted = [item.pair for item in open_items if standing.attempts.get(item.pair, 0) >= settings.attempts]
         open_items = [item for item in open_items if standing.attempts.get(item.pair, 0) < settings.attempts]
-        self._planned: Iterator[Batch] = self._within(batches.plan(open_items, seed, settings), len(open_items))
+        self._seed, self._controls = seed, controls
+        self._hider = None if controls is None else Hider(controls, standing, seed)
+        self._watcher = None if controls is None else Watcher(standing, controls.experts, controls.relevant_from)
+        self._retested = controls is None
+        self._watched = 0
+        self._planned: Iterator[Batch] = self._plan(open_items, limits.pairs)
         self._open = len(open_items)
         self._left = self._open + len(self._exhausted)
         self._failed = sum(1 for item in items if item.pair in standing.failed)
@@ -152,7 +162,7 @@ class _Run:
             remove()
         if self._end is not None:
             raise self._end
-        if self._limits.pairs is not None and self._open > self._limits.pairs:
+        if not self._complete:
             raise Stopped(f"{self._limits.pairs} pairs are asked for (--max-pairs); the same command goes on from here")
         standing = self._standing
         failed = {item.pair: standing.failed[item.pair] for item in self._items if item.pair in standing.failed}
@@ -208,16 +218,29 @@ class _Run:
             first, *rest = batches.plan(waiting, len(waiting), self._settings)
             self._again.extend(rest)
             return first
+        if not self._in_flight and not self._retested and self._complete:
+            self._retested = True
+            self._planned = self._plan(self._retests(), None)
+            return next(self._planned, None)
         return None
 
-    def _within(self, planned: Iterator[Batch], count: int) -> Iterator[Batch]:
-        """Cut what is planned at the pairs that may be asked for; what is left over ends the run once all others are done."""
-        left = self._limits.pairs if self._limits.pairs is not None else count
-        for batch in planned:
-            if left <= 0:
-                break
-            yield batch if len(batch.entries) <= left else Batch(batch.entries[:left])
-            left -= len(batch.entries)
+    @property
+    def _complete(self) -> bool:
+        """Whether all pairs were within the limits."""
+        return self._limits.pairs is None or self._open <= self._limits.pairs
+
+    def _plan(self, items: Sequence[Item], most: int | None) -> Iterator[Batch]:
+        """Make batches of up to so many of the pairs, with canaries among them if there are any."""
+        size = self._settings.pairs_per_batch
+        settings = self._settings
+        if self._hider is not None:
+            settings = replace(settings, pairs_per_batch=self._hider.room(size))
+        planned = _within(batches.plan(items, self._seed, settings), most)
+        return planned if self._hider is None else self._hider.hide(planned, size)
+
+    def _retests(self) -> list[Item]:
+        controls = self._controls
+        return [] if controls is None else retests(self._items, controls, self._standing, self._seed)
 
     def _may_ask(self) -> bool:
         """Say whether another request is within the limits, given what those in flight will use; ends the run if not."""
@@ -227,6 +250,9 @@ class _Run:
             return False
         if limits.cost is None:
             return True
+        if limits.cost <= 0:
+            self._close(Stopped("nothing is left to spend (--max-cost); the same command with more goes on from here"))
+            return False
         total = spent.total(self._prices)
         if total is None:
             self._close(Stopped("the endpoint does not tell what it costs; set [prices] in judge.toml to use --max-cost"))
@@ -251,7 +277,7 @@ class _Run:
                 await self._commits.put(record)
             if len(batch.entries) > 1:
                 self._halve(self._unrated(batch))
-            else:
+            elif before:
                 await self._give_up(batch.items[0].pair, unfit.reason)
             return
         # From here to the queue of the ledger nothing is awaited, so that a reply that came back cannot get lost.
@@ -259,8 +285,19 @@ class _Run:
         reading = await self._commits.put(entries.reply(self._judge_id, self._purpose, batch, answer))
         self._left -= before - len(self._unrated(batch))
         self._tell()
+        self._watch()
         if reading is not None:
             await self._follow_up(batch, reading)
+
+    def _watch(self) -> None:
+        """Raise the alarm, once, when the agreement on canaries has fallen below the gate's."""
+        if self._watcher is None or len(self._standing.repeats) == self._watched:
+            return
+        self._watched = len(self._standing.repeats)
+        alarm = self._watcher.look().alarm
+        if alarm is not None:
+            self._watcher = None
+            self.note(alarm)
 
     async def _follow_up(self, batch: Batch, reading: Reading) -> None:
         """Decide what becomes of the pairs that a reply left without a rating."""
@@ -324,3 +361,16 @@ class _Run:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         return lambda: loop.remove_signal_handler(signal.SIGINT)
+
+
+def _within(planned: Iterator[Batch], most: int | None) -> Iterator[Batch]:
+    """Cut what is planned at so many pairs."""
+    left = most
+    for batch in planned:
+        if left is None:
+            yield batch
+        elif left > 0:
+            yield batch if len(batch.entries) <= left else Batch(batch.entries[:left])
+            left -= len(batch.entries)
+        else:
+            return

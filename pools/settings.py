@@ -34,7 +34,7 @@ class PoolSettings:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSettings:
-    """The LLM that judges, and how it is asked. All but `base_url`, `timeout` and `concurrency` make up its identity."""
+    """The LLM that judges, and how it is asked. What a rating may depend on makes up its identity."""
 
     model: str = _key("", "model name as the endpoint knows it; the key comes from OPENAI_API_KEY, never from this file")
     base_url: str = _key("https://api.openai.com/v1", "any OpenAI-compatible endpoint")
@@ -44,7 +44,10 @@ class JudgeSettings:
     pairs_per_batch: int = _key(40, "pairs in one prompt", 1)
     max_batch_characters: int = _key(400_000, "a batch is closed earlier when its searches and code would exceed this", 1)
     shown_characters: int = _key(20_000, "code is cut here, and said to be cut", 1)
+    redact: bool = _key(True, "mask e-mail addresses, private keys and providers' tokens in code before it is sent")
     attempts: int = _key(3, "times a pair is asked for before it is listed as failed", 1)
+    canaries: int = _key(1, "expert-rated pairs hidden in each batch of the pool, to see that the judge is still the same", 0)
+    retest: float = _key(0.02, "share of the pool's pairs that is rated a second time, to see how steady the judge is", 0, 1)
     concurrency: int = _key(16, "requests in flight", 1)
     timeout: float = _key(300.0, "seconds to wait for a reply before it is asked for again", 0.001)
 

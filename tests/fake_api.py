@@ -12,6 +12,7 @@ import json
 import random
 import re
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
@@ -186,6 +187,7 @@ class FakeApi:
         self.answered: list[Asked] = []
         self.errors: list[str] = []
         self.most_in_flight = 0
+        self.first_request = self.last_answer = 0.0
         self.port = 0
         self._faults, self._latency, self._refuses, self._context = faults, latency, frozenset(refuses), context
         self._poison, self._chat, self._rate, self._log, self._instead = poison, chat, rate, log, instead
@@ -245,6 +247,7 @@ class FakeApi:
         first, *lines = head.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
+        self.first_request = self.first_request or time.monotonic()
         self._in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self._in_flight)
         try:
@@ -264,6 +267,7 @@ class FakeApi:
         lines = [f"HTTP/1.1 {response.status} x", *(f"{name}: {value}" for name, value in fields.items()), "", ""]
         content = response.body[: len(response.body) // 2] if response.cut else response.body
         writer.write("\r\n".join(lines).encode("latin-1") + content)
+        self.last_answer = time.monotonic()
         await writer.drain()
         return not response.cut
 
@@ -272,6 +276,8 @@ class FakeApi:
         instead = self._instead(path)
         if instead is not None:
             return instead
+        if (method, path) == ("DELETE", "/v1/stats"):
+            return self._statistics()
         if (method, path) != ("POST", "/v1/chat/completions"):
             self.errors.append(f"unexpected {method} {path}")
             return error(404, f"no {path} here")
@@ -334,6 +340,21 @@ class FakeApi:
             },
         }
         return Response(200, json.dumps(reply).encode(), cut=asked.fault == CUT_BODY)
+
+    def _statistics(self) -> Response:
+        """Report what was measured since the last report: the clock's times, requests, the most in flight."""
+        measured = {
+            "first_request": self.first_request,
+            "last_answer": self.last_answer,
+            "requests": len(self.requests),
+            "pairs": len(self.asked_pairs),
+            "most_in_flight": self.most_in_flight,
+        }
+        self.first_request = self.last_answer = 0.0
+        self.most_in_flight = 0
+        self.requests.clear()
+        self.answered.clear()
+        return Response(200, json.dumps(measured).encode())
 
     def _note(self, asked: Asked, response: Response) -> None:
         """Append to the log, for a test in another process: one line a request."""

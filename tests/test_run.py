@@ -313,7 +313,7 @@ def test_the_second_interrupt_stops_at_once(tmp_path: Path) -> None:
 def test_a_full_disk_stops_the_run_with_a_whole_ledger(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
     with FakeApi() as fake:
-        running = process(fake.url, path, "--file-size", "9000")
+        running = process(fake.url, path, "--file-size", "14000")
         _, said = running.communicate(timeout=20)
         assert running.returncode == 4
         assert "cannot be written any further" in said

@@ -1,0 +1,224 @@
+"""How busy `judge rate` keeps an endpoint, what it costs the machine, and how fast a large ledger resumes.
+
+Everything is the real thing in processes of their own: the command, on a dataset of 4,000 expert-rated pairs of 800
+characters, with its ledger and the gate at the end; the fake endpoint on loopback, 200 ms a reply; and the bare loop of
+`bench.bare_loop` over the same pairs. Times are ratios to ceil(requests / concurrency) x latency, the least that is possible.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge import chain, entries, replies
+from judge.answer import Answer, Usage
+from judge.batches import Batch, Item
+from judge.identity import Identity
+from judge.replies import Entry, Reading
+from pools import files, tables
+from pools.settings import GateSettings
+from prompts import scales, templates
+from tests.fake_api import rating_of
+
+SEARCHES = 100
+CHARACTERS = 800
+JUDGE = Identity("m", templates.text("judge"), scales.load("relevance"), 20_000, 40, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One process from its start to its end, in seconds and MiB; window and requests as the endpoint saw them."""
+
+    name: str
+    wall: float
+    window: float
+    start_up: float
+    cpu: float
+    memory: float
+    requests: int
+
+    def line(self, concurrency: int, latency: float) -> str:
+        least = math.ceil(self.requests / concurrency) * latency
+        return (
+            f"{self.name:34} {self.requests:5} requests  window {self.window / least:5.2f}  wall {self.wall / least:5.2f}  "
+            f"CPU {1000 * self.cpu / self.requests:6.2f} ms/request  start-up {self.start_up:4.2f} s  peak {self.memory:4.0f} MiB"
+        )
+
+
+class Endpoint:
+    """The fake endpoint in a process of its own."""
+
+    def __init__(self, latency: float) -> None:
+        command = [sys.executable, "-m", "tests.fake_api", "--latency", str(latency)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None  # noqa: S101  it is a pipe
+        self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"
+
+    def statistics(self) -> dict[str, Any]:
+        request = urllib.request.Request(f"{self.url}/stats", method="DELETE")  # noqa: S310  loopback
+        with urllib.request.urlopen(request) as response:  # noqa: S310
+            found: dict[str, Any] = json.load(response)
+        return found
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def measure(name: str, command: Sequence[str], endpoint: Endpoint) -> Measured:
+    """Run a command to its end; raises `RuntimeError` with its words where it fails."""
+    endpoint.statistics()
+    started = time.monotonic()
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=said, stderr=said)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        ended = time.monotonic()
+        if process.returncode:
+            said.seek(0)
+            raise RuntimeError(f"{name} failed: {said.read().decode()[-2000:]}")
+    seen = endpoint.statistics()
+    return Measured(
+        name,
+        wall=ended - started,
+        window=seen["last_answer"] - seen["first_request"],
+        start_up=seen["first_request"] - started,
+        cpu=used.ru_utime + used.ru_stime,
+        memory=used.ru_maxrss / 1024,
+        requests=seen["requests"],
+    )
+
+
+def dataset(folder: Path, count: int, size: int) -> Path:
+    """Write a dataset of so many expert-rated pairs whose judge agrees with the experts; returns the pairs for the loop."""
+    searches = [f"search number {n} for something" for n in range(SEARCHES)]
+    functions, qrels, shown = [], [], []
+    for n in range(count):
+        code = f"def function_{n}(values):\n" + "".join(f"    total_{k} = values[{k}] + {n}\n" for k in range(CHARACTERS))
+        code, search = code[:CHARACTERS].rstrip(), n % SEARCHES
+        rating = rating_of(searches[search], code)
+        functions.append({"id": f"f{n:07}", "language": "all", "code": code})
+        qrels.append(
+            {"language": "all", "search_id": f"q{search}", "function_id": f"f{n:07}", "relevance": float(rating),
+             "relevant": rating >= 2, "source": "expert", "expert_ratings": [rating], "judge_rating": None,
+             "rated_because": "expert"}
+        )  # fmt: skip
+        shown.append([searches[search], code])
+    queries = [{"language": "all", "search_id": f"q{n}", "search": search} for n, search in enumerate(searches)]
+    for name, rows in (("queries", queries), ("corpus", functions), ("qrels", qrels)):
+        tables.write(folder / f"{name}.jsonl", rows)
+    files.replace(folder / "judge.toml", f"[judge]\npairs_per_batch = {size}\n".encode())
+    files.replace(folder / "pairs.jsonl", b"".join(json.dumps(pair).encode() + b"\n" for pair in shown))
+    return folder / "pairs.jsonl"
+
+
+def rating(pairs: int, latency: float, concurrency: int) -> None:
+    """Measure the command and the bare loop, many pairs a request and one."""
+    endpoint = Endpoint(latency)
+    try:
+        for size in (40, 1):
+            with tempfile.TemporaryDirectory() as folder:
+                shown = dataset(Path(folder), pairs, size)
+                judge = [sys.executable, "-m", "judge", "rate", "--data", folder, "--base-url", endpoint.url, "--model", "m",
+                         "--concurrency", str(concurrency)]  # fmt: skip
+                bare = [sys.executable, "-m", "bench.bare_loop", endpoint.url, str(shown), str(size), str(concurrency)]
+                for name, command in (
+                    (f"judge rate, {size} a request", judge),
+                    (f"bare loop, {size} a request", [*bare, "httpx"]),
+                    (f"bare loop on aiohttp, {size} a request", [*bare, "aiohttp"]),
+                ):
+                    _say(measure(name, command, endpoint).line(concurrency, latency))
+    finally:
+        endpoint.close()
+
+
+def ledger(path: Path, pairs: int, size: int) -> None:
+    """Write a ledger in which so many pairs are rated."""
+    now = {"time": "2026-01-01T00:00:00Z"}
+    with path.open("wb") as file:
+        line, last = chain.line({"kind": "seal"} | now | entries.seal(JUDGE, GateSettings(), 2, "0" * 64), chain.FIRST)
+        file.write(line)
+        for number in range(pairs // size):
+            first = number * size
+            batch = Batch(tuple((f"b{n % 9973:07}", _item(n)) for n in range(first, first + size)))
+            text = replies.encode(dict.fromkeys(batch.ids, 2))
+            record = entries.reply(JUDGE.judge_id, "pool", batch, Answer(text, "stop", "m", Usage(900, 0, 20)))
+            reading = Reading({entry_id: Entry("rated", 2) for entry_id in batch.ids})
+            for stored in ({"kind": "reply"} | now | record | {"number": number}, entries.reading(number, reading)):
+                line, last = chain.line(stored, last)
+                file.write(line)
+
+
+def _item(number: int) -> Item:
+    return Item((f"q{number % 997}", f"f{number // 7:07}"), "a search", "some code")
+
+
+RESUME = """
+import asyncio, sys, time
+from pathlib import Path
+from bench import bench_rate
+from judge import run
+from judge.client import Client
+from judge.ledger import Ledger
+from judge.llm import LlmJudge
+from pools.settings import JudgeSettings
+url, path, pairs, size = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+items = [bench_rate._item(n) for n in range(pairs + size)]
+async def main():
+    async with Client(url, "", "m", {}) as client:
+        with Ledger.open(path) as book:
+            print(await run.rate(items, "pool", LlmJudge(bench_rate.JUDGE, client), book, JudgeSettings(), 1))
+asyncio.run(main())
+"""
+
+
+def resuming(pairs: int) -> None:
+    """Measure how long a run takes to its first request, of the pairs that a ledger of many lacks, and its memory."""
+    endpoint = Endpoint(0.0)
+    try:
+        for size in (40, 1):
+            for done in (0, pairs):
+                with tempfile.TemporaryDirectory() as folder:
+                    path = Path(folder) / "judgements.jsonl"
+                    ledger(path, done, size)
+                    command = [sys.executable, "-c", RESUME, endpoint.url, str(path), str(done), str(size)]
+                    found = measure("resume", command, endpoint)
+                    _say(
+                        f"resume with {done:9,} pairs done, {size:2} a request: {path.stat().st_size / 1e6:4.0f} MB, first request "
+                        f"after {found.start_up:5.2f} s, peak {found.memory:4.0f} MiB"
+                    )
+    finally:
+        endpoint.close()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description="Measure judge rate against a fake endpoint on loopback")
+    parser.add_argument("--pairs", type=int, default=4_000)
+    parser.add_argument("--latency", type=float, default=0.2, help="seconds a reply")
+    parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument(
+        "--resume", type=int, default=1_000_000, help="pairs done in the ledger that is resumed; 0 leaves it out"
+    )
+    options = parser.parse_args()
+    rating(options.pairs, options.latency, options.concurrency)
+    if options.resume:
+        resuming(options.resume)
+
+
+if __name__ == "__main__":
+    main()

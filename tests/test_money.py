@@ -1,0 +1,59 @@
+"""Money: what tokens cost, and what a run would take before it is made."""
+
+from pathlib import Path
+
+import pytest
+
+from judge import money
+from judge.answer import Usage
+from judge.estimate import estimate
+from judge.ledger import Ledger
+from judge.money import Limits, Spent
+from judge.standing import Standing, Totals
+from pools.settings import JudgeSettings, PriceSettings
+from tests.fake_api import FakeApi
+from tests.judging import SEED, identity, items, rate
+
+PRICES = PriceSettings(prompt=2.0, cached=0.5, completion=8.0)
+
+
+@pytest.mark.parametrize(
+    ("usage", "prices", "dollars"),
+    [
+        (Usage(1_000_000, 0, 0), PRICES, 2.0),
+        (Usage(1_000_000, 400_000, 100_000), PRICES, 1.2 + 0.2 + 0.8),
+        (Usage(1_000_000, 400_000, 0), PriceSettings(prompt=2.0), 2.0),
+        (Usage(10, 400_000, 0), PRICES, 5e-6),
+    ],
+)
+def test_cost(usage: Usage, prices: PriceSettings, dollars: float) -> None:
+    assert money.cost(usage, prices) == pytest.approx(dollars)
+
+
+def test_the_cost_that_an_endpoint_tells_is_not_priced_again() -> None:
+    told = Totals(2, 2, Usage(2_000_000), 0.3, Usage(1_000_000))
+    assert money.total(told, PRICES) == pytest.approx(2.3)
+    assert money.total(told, PriceSettings()) is None
+    assert money.total(Totals(1, 1, Usage(5), 0.3), PriceSettings()) == 0.3
+    assert Spent(cost=0.3).total(PriceSettings()) == 0.3
+
+
+def test_what_is_left_of_limits() -> None:
+    assert Limits(1.0, 5, None).less(3, 100, 0.25) == Limits(0.75, 2, None)
+    assert Limits(1.0, 5, 10).less(9, 100, 2.0) == Limits(0.0, 0, 0)
+
+
+def test_an_estimate_is_of_the_prompts_that_would_be_sent(tmp_path: Path) -> None:
+    settings = JudgeSettings(pairs_per_batch=10, concurrency=4, timeout=2.0)
+    judge = identity()
+    found = estimate(items(45), judge, Standing(), settings, SEED, PRICES)
+    with FakeApi() as fake:
+        rate(fake, tmp_path / "l.jsonl", items(45), settings)
+        sent = sum(len(asked.prompt) for asked in fake.requests)
+        assert (found.pairs, found.batches, found.characters) == (45, len(fake.requests), sent)
+    assert found.usage.prompt == pytest.approx(sent / 3.5, abs=5)
+    assert found.cost == money.cost(found.usage, PRICES)
+    standing = Ledger.read(tmp_path / "l.jsonl").standing(judge.judge_id)
+    standing.give_up(items(46)[45].pair, "refused")
+    rest = estimate(items(50), judge, standing, settings, SEED, PriceSettings())
+    assert (rest.pairs, rest.batches, rest.cost) == (4, 1, None)
