@@ -156,7 +156,8 @@ class _Run:
         try:
             for pair in self._exhausted:
                 await self._give_up(pair, f"no rating after {self._standing.attempts[pair]} attempts")
-            self._workers = [asyncio.create_task(self._work()) for _ in range(min(self._settings.concurrency, self._open))]
+            workers = min(self._settings.concurrency, self._open or len(self._retests()))
+            self._workers = [asyncio.create_task(self._work()) for _ in range(workers)]
             await asyncio.gather(*self._workers, return_exceptions=True)
         finally:
             remove()
