@@ -33,12 +33,6 @@ ABBREVIATION = 3
 """Letters from which on the beginning of a word counts as related to it: `dir`, `num`, `str`."""
 
 _NONE: frozenset[int] = frozenset()
-# fmt: off
-_STOP_WORDS = frozenset([
-    "a", "an", "and", "another", "based", "by", "for", "from", "how", "i", "in", "into", "is", "it", "of", "on", "or", "that",
-    "the", "this", "to", "with", "x",
-])
-# fmt: on
 _COMMENT = re.compile(r'"""(.*?)"""|\'\'\'(.*?)\'\'\'|/\*(.*?)\*/|//([^\n]*)|#([^\n]*)', re.DOTALL)
 _NAME = re.compile(r"\b(?:def|func|function|fn|sub)\s+(?:self\.)?(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)")
 _CALL = re.compile(r"(?<![@\w$])([A-Za-z_$][\w$]*)\s*(?:\(|=\s*(?:async\s*)?(?:function|\())")
@@ -58,8 +52,7 @@ def stems(text: str) -> list[str]:
 
 def search_words(search: str) -> tuple[str, ...]:
     """Return the stems of a search, each once, without function words; all of them where nothing else is left."""
-    words = codewords.split(search)
-    return tuple(dict.fromkeys(stem(word) for word in [word for word in words if word not in _STOP_WORDS] or words))
+    return tuple(dict.fromkeys(stem(word) for word in codewords.of_search(search)))
 
 
 def comments(code: str) -> str:

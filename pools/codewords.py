@@ -12,6 +12,14 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))|[A-Z]{2,}s(?![a-z])
 # Letters that Unicode does not take apart into ASCII letters and marks.
 _LETTERS = str.maketrans(dict(zip("ßæÆœŒøØłŁđĐ", ["ss", "ae", "AE", "oe", "OE", "o", "O", "l", "L", "d", "D"], strict=True)))
 
+# fmt: off
+STOP_WORDS = frozenset([
+    "a", "an", "and", "another", "based", "by", "for", "from", "how", "i", "in", "into", "is", "it", "of", "on", "or", "that",
+    "the", "this", "to", "with", "x",
+])
+# fmt: on
+"""Words that hold a search together and say nothing of what is searched for."""
+
 
 def split(text: str) -> list[str]:
     """Return the words of a text in order, lower-case and without accents.
@@ -20,6 +28,12 @@ def split(text: str) -> list[str]:
     acronym, and between letters and digits: `parseHTTPDate2` is parse, http, date, 2. Letters of other scripts are kept.
     """
     return [word.lower() for word in _WORD.findall(fold(text))]
+
+
+def of_search(search: str) -> tuple[str, ...]:
+    """Return the words of a search, each once, in order, without `STOP_WORDS`; all of them where nothing else is left."""
+    words = split(search)
+    return tuple(dict.fromkeys([word for word in words if word not in STOP_WORDS] or words))
 
 
 def fold(text: str) -> str:

@@ -50,3 +50,9 @@ def test_words_are_lower_case_and_split_no_further(text: str) -> None:
         assert word
         assert word == word.lower()
         assert codewords.split(word) == [word] or not word.isascii()
+
+
+def test_words_of_a_search_are_those_that_say_something() -> None:
+    assert codewords.of_search("read the fileName from a file in the path") == ("read", "file", "name", "path")
+    assert codewords.of_search("How is it? It is x") == ("how", "is", "it", "x")
+    assert codewords.of_search("+") == ()
