@@ -150,10 +150,32 @@ class Client:
                     raise self._unfit(refused.refusal) from refused
                 self._form = milder
                 continue
-            if _shortened(prompt, answer.usage):
-                reason = f"the endpoint read {answer.usage.prompt} tokens of a prompt of {len(prompt)} characters"
-                raise TooLong(reason, answer)
-            return answer
+            return _whole(prompt, answer)
+
+    def body(self, prompt: str, schema: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return a chat completion request in the form that the endpoint is known to take."""
+        return self._form.body(self.model, _SURROGATE.sub("\ufffd", prompt), schema, self._sampling)
+
+    def read(self, status: int, document: Mapping[str, Any]) -> Answer | None:
+        """Read the response to a request that a job made; None for a fault that passes.
+
+        Raises `Unfit` where only that prompt cannot be answered, and `Stopped` where nothing that this run can do helps.
+        """
+        try:
+            if status >= 400:
+                raise _Refused(refusals.of(status, orjson.dumps(document), {}, self._clock.unix()))
+            return _answer(document, self.model)
+        except _Refused as refused:
+            match refusals.meaning(refused.refusal):
+                case "again" | "overloaded":
+                    return None
+                case "stop":
+                    raise self._stopped(refused.refusal) from refused
+            raise self._unfit(refused.refusal) from refused
+
+    async def pause(self, event: asyncio.Event, seconds: float) -> None:
+        """Wait for an event, at most so long, by the client's clock."""
+        await self._clock.wait(event, seconds)
 
     async def send(self, once: Callable[[], Awaitable[T]]) -> T:
         """Return what a request returns, sent again after faults that pass; raises as `ask` does."""
@@ -212,6 +234,27 @@ class Client:
         await self._connected()
         request = httpx2.Request("POST", self.base_url + path, headers=self._headers, content=orjson.dumps(body))
         return self._object(await self._exchange(request))
+
+    async def get(self, path: str) -> dict[str, Any]:
+        """Like `post`, for what an endpoint has."""
+        return self._object(await self._exchange(await self._request("GET", path)))
+
+    async def download(self, path: str) -> bytes:
+        """Return the bytes at a path."""
+        return (await self._exchange(await self._request("GET", path))).content
+
+    async def upload(self, content: bytes) -> str:
+        """Send a file of requests for a job; returns the file's id."""
+        files = {"file": ("batches.jsonl", content, "application/jsonl")}
+        request = await self._request("POST", "/files", data={"purpose": "batch"}, files=files)
+        return str(self._object(await self._exchange(request))["id"])
+
+    async def _request(self, method: str, path: str, **further: Any) -> "httpx2.Request":
+        import httpx2
+
+        await self._connected()
+        headers = {name: value for name, value in self._headers.items() if name.lower() != "content-type"}
+        return httpx2.Request(method, self.base_url + path, headers=headers, **further)
 
     async def _exchange(self, request: "httpx2.Request") -> "httpx2.Response":
         import aiohttp
@@ -291,6 +334,12 @@ def _answer(document: Mapping[str, Any], model: str) -> Answer:
 
 def _count(value: object) -> int:
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def _whole(prompt: str, answer: Answer) -> Answer:
+    if _shortened(prompt, answer.usage):
+        raise TooLong(f"the endpoint read {answer.usage.prompt} tokens of a prompt of {len(prompt)} characters", answer)
+    return answer
 
 
 def _shortened(prompt: str, usage: Usage) -> bool:

@@ -5,7 +5,8 @@
     reading       number, parser, ratings {id: rating}, faults {id: status}, foreign [id, …]
     failure       judge_id, pair, reason: the pair is given up
     discarded     like a reply, with the reason why it cannot be used, and never read
-    job, job-end  one job of the endpoint's batch interface: the batches sent with it; how it ended
+    upload        file, purpose, size, batches {custom id: sent}: what a job of the endpoint's batch interface is to ask
+    job, job-end  job, file: the job made of an upload; how it ended. Its replies carry `file` and `custom_id`
 
 Every line but a reading has a `time`; a reading can be made again from its reply, so it depends on nothing else.
 """
@@ -115,6 +116,28 @@ def reading(number: int, read: Reading) -> Record:
 def failure(judge_id: str, pair: PairKey, reason: str) -> Record:
     """Return the line that gives a pair up."""
     return {"kind": "failure", "judge_id": judge_id, "pair": list(pair), "reason": reason}
+
+
+def upload(judge_id: str, purpose: Purpose, file: str, size: int, planned: Mapping[str, Batch]) -> Record:
+    """Return the line of a file of batches, each under its custom id, made with up to `size` pairs each."""
+    return {
+        "kind": "upload",
+        "judge_id": judge_id,
+        "purpose": purpose,
+        "file": file,
+        "size": size,
+        "batches": {custom_id: sent(batch) for custom_id, batch in planned.items()},
+    }
+
+
+def job(judge_id: str, job_id: str, file: str) -> Record:
+    """Return the line of the job that was made of an upload."""
+    return {"kind": "job", "judge_id": judge_id, "job": job_id, "file": file}
+
+
+def job_end(judge_id: str, job_id: str, file: str, status: str) -> Record:
+    """Return the line after the last reply of a job."""
+    return {"kind": "job-end", "judge_id": judge_id, "job": job_id, "file": file, "status": status}
 
 
 def sent(batch: Batch) -> list[list[str]]:

@@ -19,7 +19,7 @@ from judge import chain, entries, replies
 from judge.chain import End
 from judge.entries import Record, Seal
 from judge.replies import Reading
-from judge.standing import Standing, Totals
+from judge.standing import Job, Standing, Totals
 from pools.dataset import PairKey
 from pools.errors import DataError, Stopped, UsageError
 
@@ -44,7 +44,6 @@ class Ledger:
         self.path = path
         self.notes: tuple[str, ...] = ()
         self.history: tuple[Seal, ...] = ()
-        self.jobs: dict[str, Record] = {}
         self._now = clock
         self._standings: dict[str, Standing] = {}
         self._seals: dict[str, Seal] = {}
@@ -204,8 +203,8 @@ class Ledger:
                 self._seals[seal.judge_id] = seal
                 self._scales[seal.judge_id] = seal.scale_values
                 self.standing(seal.judge_id)
-            case "job" | "job-end":
-                self.jobs[record["job"]] = self.jobs.get(record["job"], {}) | record
+            case "upload" | "job" | "job-end":
+                self._job(record)
             case kind:
                 raise KeyError(f"kind {kind!r}")
         return None
@@ -229,6 +228,20 @@ class Ledger:
             reply["cost"],
             reply.get("redacted", 0),
         )
+
+        if "custom_id" in reply:
+            self.standing(reply["judge_id"]).jobs[reply["file"]].stored.add(reply["custom_id"])
+
+    def _job(self, record: Record) -> None:
+        jobs = self.standing(record["judge_id"]).jobs
+        file = record["file"]
+        if record["kind"] == "upload":
+            batches = {key: [(a, b, c) for a, b, c in sent] for key, sent in record["batches"].items()}
+            jobs[file] = Job(file, record["purpose"], record["size"], batches)
+        elif record["kind"] == "job":
+            jobs[file].job = record["job"]
+        else:
+            del jobs[file]
 
     def _note(self, reply: Record, reading: Record) -> None:
         share = self._ids.setdefault

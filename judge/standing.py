@@ -15,6 +15,22 @@ Purpose = Literal["validation", "pool"]
 Sent = tuple[str, str, str]
 """(id in the prompt, search_id, function_id)."""
 
+
+@dataclass(slots=True)
+class Job:
+    """A file of batches for the endpoint's batch interface, and the job made of it, None as long as there is none.
+
+    `batches` are the pairs sent under each custom id; `stored` the custom ids whose reply is in the ledger.
+    """
+
+    file: str
+    purpose: Purpose
+    size: int
+    batches: dict[str, list[Sent]]
+    stored: set[str] = field(default_factory=set)
+    job: str | None = None
+
+
 PARTS = 10
 """Parts of a batch, from its first tenth to its last, that ratings are counted by."""
 
@@ -51,7 +67,8 @@ class Standing:
     """One judge's ratings and what led to them.
 
     `attempts` counts how often each pair that has no rating was asked for in a way that says something about it; `places`
-    the first ratings by tenth of their batch, as a list of counts for each rating; `faults` what was no rating, by status.
+    the first ratings by tenth of their batch, as a list of counts for each rating; `faults` what was no rating, by status;
+    `jobs` those of the endpoint's batch interface that have not ended, by file.
     """
 
     ratings: dict[PairKey, int] = field(default_factory=dict)
@@ -60,6 +77,7 @@ class Standing:
     repeats: list[Repeat] = field(default_factory=list)
     places: dict[int, list[int]] = field(default_factory=dict)
     faults: dict[str, int] = field(default_factory=dict)
+    jobs: dict[str, Job] = field(default_factory=dict)
     _sums: list[int] = field(default_factory=lambda: [0] * 9)
     _cost: float = 0.0
 

@@ -161,6 +161,81 @@ CUT_BODY = "cut-body"
 FAULTS = (*ERRORS, *REPLIES, *FINISH, SHORTENED, CUT_BODY)
 
 
+class FakeJobs:
+    """The batch interface: a job runs when it is looked at, and is done when it is looked at again.
+
+    `ends` says how each job ends, one after the other, and the last for all others: "completed"; "expired" after half of its
+    rows; "lossy" without a word on half of them; "failed" with no file at all; "never" stays in progress.
+    """
+
+    def __init__(self, api: "FakeApi") -> None:
+        self.ends: Sequence[str] = ("completed",)
+        self.made: list[dict[str, Any]] = []
+        self._api = api
+        self._files: dict[str, bytes] = {}
+
+    def respond(self, method: str, path: str, body: bytes) -> Response:
+        """Answer a request about files and jobs."""
+        path = path.partition("?")[0]
+        if (method, path) == ("POST", "/files"):
+            content = body.split(b"batches.jsonl", 1)[1].split(b"\r\n\r\n", 1)[1].rsplit(b"\r\n--", 2)[0]
+            return _ok({"id": self._file(content.split(b"\r\n--")[0]), "purpose": "batch"})
+        if (method, path) == ("POST", "/batches"):
+            file = json.loads(body)["input_file_id"]
+            self.made.append({"id": f"batch_{len(self.made)}", "input_file_id": file, "status": "validating"})
+            return _ok(self.made[-1])
+        if (method, path) == ("GET", "/batches"):
+            return _ok({"data": self.made})
+        if method == "GET" and path.startswith("/batches/"):
+            number = int(path.removeprefix("/batches/batch_"))
+            found = self.made[number]
+            if found["status"] == "validating":
+                found["status"] = "in_progress"
+            elif found["status"] == "in_progress":
+                self._run(found, self.ends[min(number, len(self.ends) - 1)])
+            return _ok(found)
+        if method == "GET" and path.endswith("/content"):
+            return Response(200, self._files[path.split("/")[2]])
+        self._api.errors.append(f"unexpected {method} {path}")
+        return error(404, f"no {path} here")
+
+    def _file(self, content: bytes) -> str:
+        self._files[f"file-{len(self._files)}"] = content
+        return f"file-{len(self._files) - 1}"
+
+    def _run(self, job: dict[str, Any], end: str) -> None:
+        if end == "never":
+            return
+        job["status"] = {"lossy": "completed"}.get(end, end)
+        if end == "failed":
+            job["errors"] = {"data": [{"code": "invalid", "message": "the file is not to our taste"}]}
+            return
+        rows = [json.loads(line) for line in self._files[job["input_file_id"]].splitlines()]
+        ran = rows if end == "completed" else rows[: len(rows) // 2]
+        good: list[dict[str, Any]] = []
+        bad: list[dict[str, Any]] = []
+        for row in ran:
+            response = self._api.complete(row["body"])
+            document = json.loads(response.body or b"null")
+            (good if response.status == 200 else bad).append(
+                {"custom_id": row["custom_id"], "response": {"status_code": response.status, "body": document}, "error": None}
+            )
+        if end == "expired":
+            gone = {
+                "code": "batch_expired",
+                "message": "This request could not be executed in time.",
+            }
+            bad += [{"custom_id": row["custom_id"], "response": None, "error": gone} for row in rows[len(ran) :]]
+        # Rows come back in any order.
+        for name, found in (("output_file_id", good[::-1]), ("error_file_id", bad)):
+            if found:
+                job[name] = self._file(b"".join(json.dumps(row).encode() + b"\n" for row in found))
+
+
+def _ok(document: Mapping[str, Any]) -> Response:
+    return Response(200, json.dumps(document).encode())
+
+
 class FakeApi:
     """The server, running in a thread of its own while it is entered.
 
@@ -192,6 +267,7 @@ class FakeApi:
         self._faults, self._latency, self._refuses, self._context = faults, latency, frozenset(refuses), context
         self._poison, self._chat, self._rate, self._log, self._instead = poison, chat, rate, log, instead
         self._poisoned = poisoned
+        self.jobs = FakeJobs(self)
         self._in_flight = 0
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -278,6 +354,8 @@ class FakeApi:
             return instead
         if (method, path) == ("DELETE", "/v1/stats"):
             return self._statistics()
+        if path.startswith(("/v1/files", "/v1/batches")):
+            return self.jobs.respond(method, path.removeprefix("/v1"), body)
         if (method, path) != ("POST", "/v1/chat/completions"):
             self.errors.append(f"unexpected {method} {path}")
             return error(404, f"no {path} here")
