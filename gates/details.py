@@ -9,18 +9,27 @@ from gates.gate import GateRecord
 from gates.labels import Needed
 from gates.levels import Figure, LeftOut, Levels
 
+MOST_GROUPS = 12
 
-def bounds(record: GateRecord, baseline: float | None, left_out: LeftOut | None) -> str:
-    """Return the judge's F1 between its floor and ceiling; `baseline` is the F1 of the baseline judge, None where not run."""
+
+def bounds(record: GateRecord, baseline: float | None, left_out: LeftOut | None, no_baseline: str | None = None) -> str:
+    """Return the judge's F1 between its floor and ceiling.
+
+    `baseline` is the F1 of the baseline judge, cross-validated; None where it was not run, for the reason `no_baseline`.
+    """
     between = record.between_experts
     rows = [
         ("floor: always relevant", report.number(record.agreement.always_f1, 3)),
-        ("floor: baseline judge", "not run" if baseline is None else f"{baseline:.3f}"),
+        ("floor: baseline judge", _not_run(no_baseline) if baseline is None else f"{baseline:.3f}"),
         ("this judge", report.number(record.agreement.f1, 3)),
         ("ceiling: first expert against the others", "too few pairs" if between is None else report.number(between.f1, 3)),
         ("ceiling: each expert left out in turn", "too few pairs" if left_out is None else report.number(left_out.f1, 3)),
     ]
     return "F1 between floor and ceiling\n" + _columns(rows)
+
+
+def _not_run(why: str | None) -> str:
+    return f"not run ({why})" if why else "not run"
 
 
 def levels(found: Levels) -> str:
@@ -42,15 +51,22 @@ def levels(found: Levels) -> str:
 
 
 def breakdown(found: Breakdown) -> str:
-    """Return the groups of one dimension, those that differ from the overall share marked at the end of their line."""
+    """Return the groups of one dimension, those that differ from the overall share marked at the end of their line.
+
+    Of more than `MOST_GROUPS` only those that are marked and those with the most other verdicts are shown.
+    """
     rows = [(found.dimension, "pairs", "same verdict", "interval", "")]
+    shown = sorted(found.groups, key=lambda group: (not group.flagged, group.same - group.pairs, group.name))
+    chosen = {group.name for group in shown[: max(MOST_GROUPS, sum(group.flagged for group in shown))]}
     for group in found.groups:
-        mark = "differs" if group.flagged else ""
-        rows.append(
-            (group.name, str(group.pairs), report.counted(group.same, group.pairs), report.interval(group.interval), mark)
-        )
+        if group.name in chosen:
+            mark = "differs" if group.flagged else ""
+            cells = (str(group.pairs), report.counted(group.same, group.pairs), report.interval(group.interval), mark)
+            rows.append((group.name, *cells))
     rows.append(("all", str(found.pairs), report.counted(found.same, found.pairs), "", ""))
-    return _columns(rows)
+    left_out = len(found.groups) - len(chosen)
+    more = f"\n({left_out} more, none of which differs, are in the JSON)" if left_out else ""
+    return _columns(rows) + more
 
 
 def comparison(found: Comparison, first: str, second: str) -> str:
@@ -76,12 +92,17 @@ def labels(record: GateRecord, needed: Needed | None) -> str:
     """Return in one line what would make a verdict clear."""
     if record.clear:
         return f"{record.language}: the verdict is clear; no further labels are needed"
-    if needed is None:
+    more = more_labels(record, needed)
+    if more is None:
         return f"{record.language}: no number of further labels can be named for this verdict"
-    return (
-        f"{record.language}: about {needed.pairs} more expert-rated pairs ({needed.relevant} of them relevant) would make the "
-        f"verdict clear at the present F1"
-    )
+    return f"{record.language}: {more} would make the verdict clear at the present F1"
+
+
+def more_labels(record: GateRecord, needed: Needed | None) -> str | None:
+    """Return how many further labels an uncertain verdict needs; None where it needs none, or no number can be named."""
+    if record.clear or needed is None:
+        return None
+    return f"about {needed.pairs} more expert-rated pairs ({needed.relevant} of them relevant)"
 
 
 def _figure(figure: Figure, signed: bool = False) -> str:

@@ -44,8 +44,9 @@ class Seal:
         ]
         pairs.append(("relevant_from", self.relevant_from, stated.relevant_from))
         out = [f"{key} is sealed as {was}; judge.toml says {now}" for key, was, now in pairs if was != now]
-        if None not in (self.gold_sha256, stated.gold_sha256) and self.gold_sha256 != stated.gold_sha256:
-            out.append(f"the expert ratings are sealed as {self.gold_sha256}; they are {stated.gold_sha256} now")
+        was, now = self.gold_sha256, stated.gold_sha256
+        if None not in (was, now) and was != now:
+            out.append(f"the expert ratings are sealed as {was}; they are {now} now; `judge gate --reseal REASON` seals them")
         return tuple(out)
 
 

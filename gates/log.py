@@ -94,8 +94,13 @@ def lines(events: Sequence[Event]) -> str:
     return "\n".join(
         "  ".join(
             part
-            for part in (event.time, event.language, event.kind, event.judge_id or "as published", event.reason, event.details)
+            for part in (event.time, event.language, event.kind, _whose(event), event.reason, event.details)
             if part
         )
         for event in events
     )
+
+
+def _whose(event: Event) -> str | None:
+    # Imported ratings are experts', so they are of no judge.
+    return None if event.kind == "import" else event.judge_id or "as published"

@@ -14,6 +14,8 @@ from pools.dataset import PairKey
 from pools.errors import UsageError
 
 METHODS = ("majority", "median")
+MEMBERS = "panel"
+"""The part of a panel's identity that lists its members' ids, by which a panel is told from other judges."""
 
 
 def ratings(members: Mapping[str, Mapping[PairKey, int]], method: str) -> dict[PairKey, int]:
@@ -28,15 +30,16 @@ def ratings(members: Mapping[str, Mapping[PairKey, int]], method: str) -> dict[P
     return {pair: combine([given[pair] for given in members.values()]) for pair in sorted(set.intersection(*rated))}
 
 
-def identity(members: Sequence[str], method: str) -> dict[str, Any]:
-    """Return the document that a panel's judge id hashes: its method and its members' ids, in whatever order given."""
+def identity(members: Sequence[str], method: str, scale: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document that a panel's judge id hashes: method and members' ids, in whatever order given, and their scale."""
     _check(members, method)
-    return {"model": f"{method} of {len(set(members))} judges", "panel": sorted(set(members)), "method": method}
+    ids = sorted(set(members))
+    return {"model": f"{method} of {len(ids)} judges", MEMBERS: ids, "method": method, "scale": dict(scale)}
 
 
-def judge_id(members: Sequence[str], method: str) -> str:
+def judge_id(identity: Mapping[str, Any]) -> str:
     """Return the id of a panel, 16 hexadecimal digits as any judge's."""
-    document = json.dumps(identity(members, method), sort_keys=True, separators=(",", ":"))
+    document = json.dumps(identity, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(document.encode("utf-8")).hexdigest()[:16]
 
 

@@ -12,8 +12,11 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def render(record: GateRecord) -> str:
-    """Return one language's verdict as lines that end with the verdict's own, without a final line break."""
+def render(record: GateRecord, more_labels: str | None = None) -> str:
+    """Return one language's verdict as lines that end with the verdict's own, without a final line break.
+
+    `more_labels` is what `gates.details.more_labels` says would make an uncertain verdict clear.
+    """
     figures = record.agreement
     rows = [
         ("language", record.language),
@@ -32,6 +35,7 @@ def render(record: GateRecord) -> str:
         ("95% interval of F1", interval(record.interval)),
         ("percentiles of resamples", interval(record.percentile)),
         ("resamples that pass" if record.conditions else f"resamples at {record.threshold:g} or more", share(record.share)),
+        *([("for a clear verdict", more_labels)] if more_labels else []),
         *((f"least {item.name}", f"{item.least:g}: {'met' if item.met else 'not met'}") for item in record.conditions),
     ]
     width = max(len(name) for name, _ in rows)

@@ -88,15 +88,20 @@ def test_a_panel_rates_what_every_member_rated(given_ratings: list[dict[tuple[st
 
 
 def test_a_panel_is_a_judge_of_its_own() -> None:
-    one = panel.judge_id(["bb", "aa"], "median")
-    assert one == panel.judge_id(["aa", "bb"], "median")
-    assert len({one, panel.judge_id(["aa", "bb"], "majority"), panel.judge_id(["aa", "cc"], "median")}) == 3
+    scale = {"name": "relevance", "levels": [[0, "no"], [1, "yes"]]}
+
+    def judge_id(*members: str, method: str = "median") -> str:
+        return panel.judge_id(panel.identity(members, method, scale))
+
+    one = judge_id("bb", "aa")
+    assert one == judge_id("aa", "bb", "aa")
+    assert len({one, judge_id("aa", "bb", method="majority"), judge_id("aa", "cc")}) == 3
     assert len(one) == 16
-    assert panel.identity(["bb", "aa"], "median")["panel"] == ["aa", "bb"]
+    assert panel.identity(["bb", "aa"], "median", scale)[panel.MEMBERS] == ["aa", "bb"]
 
 
 def test_a_panel_needs_two_judges_and_a_method() -> None:
     with pytest.raises(UsageError, match="needs two judges or more"):
         panel.ratings({"aa": {}}, "median")
     with pytest.raises(UsageError, match="valid are majority, median"):
-        panel.judge_id(["aa", "bb"], "mean")
+        panel.identity(["aa", "bb"], "mean", {})

@@ -389,7 +389,7 @@ def test_differences_are_shown_with_both_values() -> None:
     assert sealed.differences(now) == (
         "gate.f1 is sealed as 0.67; judge.toml says 0.5",
         "relevant_from is sealed as 2.0; judge.toml says 1.5",
-        "the expert ratings are sealed as aa; they are bb now",
+        "the expert ratings are sealed as aa; they are bb now; `judge gate --reseal REASON` seals them",
     )
     assert sealed.differences(Seal(GateSettings(), 2.0)) == ()
 

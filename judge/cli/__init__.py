@@ -21,6 +21,7 @@ from judge.cli.log import log
 from judge.cli.merge import merge
 from judge.cli.pool import pool
 from judge.cli.rate import rate
+from judge.cli.ratings import ratings
 from judge.cli.status import status
 from judge.cli.withdraw import withdraw
 from pools.errors import JudgeError, Stopped, UsageError
@@ -51,6 +52,7 @@ def main() -> None:
 
 for command in (init, corpus, importing, check, pool, rate, gate, merge, withdraw, export, status, log, demo):
     main.add_command(command)
+importing.add_command(ratings)
 
 
 def run(arguments: Sequence[str] | None = None) -> None:

@@ -4,22 +4,28 @@ Gates and judge know nothing of each other. This module hands the ratings, the s
 plain values, and decides which judge is meant where a ledger holds several.
 """
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gates import evidence as published_evidence
-from gates import gate, log
+from gates import gate, log, panel
 from gates.evidence import Evidence
 from gates.gate import GateRecord, Seal
-from judge import entries
+from judge import controls, entries
 from judge.cli.workspace import Workspace
 from judge.entries import Seal as Sealed
 from judge.ledger import Ledger
-from pools.errors import DataError, UsageError
+from pools.dataset import PairKey
+from pools.errors import DataError, GateClosed, UsageError
 
 
-def stated(workspace: Workspace, language: str) -> Seal:
-    """Return what judge.toml and the expert ratings say now, in the form that is sealed."""
-    left_out = gate.searches_left_out(workspace.dataset, language, workspace.settings.gate)
+def stated(workspace: Workspace, language: str, sealed: Sealed | None = None) -> Seal:
+    """Return what judge.toml and the expert ratings say now, in the form that is sealed.
+
+    To be compared with a seal, the expert ratings are those of the searches that count by it, whatever judge.toml leaves out.
+    """
+    counting = workspace.settings.gate if sealed is None else sealed.gate
+    left_out = gate.searches_left_out(workspace.dataset, language, counting)
     gold = gate.gold_sha256(workspace.dataset.experts_of(language), left_out)
     return Seal(workspace.settings.gate, workspace.settings.relevant_from, gold)
 
@@ -46,9 +52,9 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
     pool_path = pool.path(workspace.folder, language)
     return Evidence(
         judge_id=chosen,
-        ratings=ledger.ratings(chosen),
+        ratings=ratings(ledger, chosen),
         seal=seal_of(sealed),
-        stated=stated(workspace, language),
+        stated=stated(workspace, language, sealed),
         identity=sealed.identity,
         pool=pool.read(pool_path) if pool_path.is_file() else (),
         reseals=tuple(
@@ -56,7 +62,37 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
             for entry in ledger.history
             if entry.judge_id == chosen and entry.reason is not None
         ),
+        alarms=_alarms(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
     )
+
+
+def for_release(workspace: Workspace, language: str) -> Evidence | None:
+    """Return what `find` does; raises `GateClosed` where it cannot be read, because what cannot be read proves nothing."""
+    try:
+        return find(workspace, language)
+    except DataError as fault:
+        raise GateClosed(f"{language}: no judge's ratings are let through: {fault}") from fault
+
+
+def ratings(ledger: Ledger, judge_id: str) -> dict[PairKey, int]:
+    """Return a judge's ratings; a panel's follow from those of its members, which the same ledger holds."""
+    sealed = ledger.seal(judge_id)
+    listed = sealed.identity.get(panel.MEMBERS) if sealed else None
+    if sealed is None or listed is None:
+        return ledger.ratings(judge_id)
+    return panel.ratings({member: ratings(ledger, member) for member in listed}, sealed.identity["method"])
+
+
+def members(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
+    """Return the ids of the judges that a panel's ratings follow from; a judge that is no panel is its only one."""
+    sealed = ledger.seal(judge_id)
+    listed = sealed.identity.get(panel.MEMBERS) if sealed else None
+    return (judge_id,) if listed is None else tuple(dict.fromkeys(one for each in listed for one in members(ledger, each)))
+
+
+def _alarms(experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: str, relevant_from: float) -> tuple[str, ...]:
+    watched = [controls.watch(ledger.standing(one), experts, relevant_from).alarm for one in members(ledger, judge_id)]
+    return tuple(alarm for alarm in watched if alarm is not None)
 
 
 def choose(ledger: Ledger, path: Path, judge_id: str | None) -> str | None:
@@ -72,11 +108,21 @@ def seal_of(sealed: Sealed) -> Seal:
     return Seal(sealed.gate, sealed.relevant_from, sealed.gold_sha256)
 
 
-def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> GateRecord:
-    """Return the verdict on a language, and write its record where there is a ledger that it belongs to."""
+def required(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence:
+    """Return what `find` does; raises `UsageError` where there is no judge."""
     found = find(workspace, language, judge_id)
     if found is None:
         raise UsageError(f"{language}: {workspace.folder} has no ratings by a judge; run `judge rate --lang {language}`")
+    return found
+
+
+def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> GateRecord:
+    """Return the verdict on a language, and write its record where there is a ledger that it belongs to."""
+    return verdict(workspace, language, required(workspace, language, judge_id))
+
+
+def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
+    """Return the verdict that follows from a language's evidence, and write its record where it is a ledger's."""
     record = gate.assess(
         language,
         workspace.dataset.experts_of(language),
@@ -85,7 +131,7 @@ def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> 
         found.seal.relevant_from,
         workspace.settings.seed,
         found.judge_id,
-        found.seal.differences(found.stated) if found.stated else (),
+        (*(found.seal.differences(found.stated) if found.stated else ()), *found.alarms),
         gate.searches_left_out(workspace.dataset, language, found.seal.gate),
     )
     if found.judge_id is not None:

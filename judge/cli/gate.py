@@ -1,10 +1,17 @@
 """`judge gate`: the verdict on a judge, language by language."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import data_option, json_option, lang_option, open_workspace
+from judge.cli.workspace import Workspace, data_option, json_option, lang_option, note, open_workspace
+from pools.errors import GateClosed, UsageError
+
+if TYPE_CHECKING:
+    from gates.evidence import Evidence
+    from gates.gate import GateRecord
 
 
 @click.command()
@@ -14,38 +21,139 @@ from judge.cli.workspace import data_option, json_option, lang_option, open_work
 @click.option(
     "--judge", "judge_id", metavar="ID", help="The judge's id, as `judge status` lists it (default: the last sealed)."
 )
+@click.option(
+    "--details", is_flag=True, help="Also: ratings level by level, floor and ceiling, and where the judge disagrees."
+)
+@click.option("--suggest", type=click.IntRange(1), metavar="N", help="Draw N pairs for experts to rate; needs --out.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv", help="Where --suggest writes the pairs."
+)
 @click.option("--reseal", metavar="REASON", help="Seal what judge.toml and the expert ratings say now; stays on record.")
 @click.pass_context
 def gate(
-    context: click.Context, data: Path, langs: tuple[str, ...], as_json: bool, judge_id: str | None, reseal: str | None
+    context: click.Context,
+    data: Path,
+    langs: tuple[str, ...],
+    as_json: bool,
+    judge_id: str | None,
+    details: bool,
+    suggest: int | None,
+    out: Path | None,
+    reseal: str | None,
 ) -> None:
     """Tell how the judge agrees with the experts, and whether its ratings may leave.
 
     Exits 0 where every language passed and 1 where one did not. Writes work/<language>/gate.json beside the ledger. A
     published dataset without a ledger is only read: its qrels rows that carry both expert_ratings and judge_rating are audited.
 
+    --details trains the baseline judge for the floor, which takes a while; so does --json, which always has everything. Of a
+    breakdown only what differs after Holm's correction is marked. --suggest draws from the pairs of the pool that the judge
+    rated and no expert did; fill in the column `rating`, and `judge import ratings` takes the file back.
+
     \b
     Examples:
       judge gate --lang go
+      judge gate --lang go --details
       judge gate --data ../shared/csn --json
+      judge gate --lang go --suggest 100 --out to-rate.csv
       judge gate --lang go --reseal "raised the threshold to 0.7 before publishing"
     """
-    import json
-
-    from gates import report
     from judge.cli import evidences
-    from pools.errors import GateClosed
 
     workspace = open_workspace(data, langs)
+    _check(workspace, suggest, out)
     if reseal is not None:
         for language in workspace.languages:
             evidences.reseal(workspace, language, judge_id, reseal)
-    records = [evidences.assess(workspace, language, judge_id) for language in workspace.languages]
-    if as_json:
-        click.echo(json.dumps(report.document(records), ensure_ascii=False, indent=2))
-    elif len(records) == 1:
-        click.echo(report.render(records[0]))
-    else:
-        click.echo(report.table(records))
+    found = {language: evidences.required(workspace, language, judge_id) for language in workspace.languages}
+    records = [evidences.verdict(workspace, language, evidence) for language, evidence in found.items()]
+    click.echo(_shown(workspace, found, records, as_json, details))
+    if suggest is not None and out is not None:
+        _suggest(workspace, found[workspace.languages[0]], suggest, out)
     if not all(record.passed for record in records):
         context.exit(GateClosed.exit_code)
+
+
+def _check(workspace: Workspace, suggest: int | None, out: Path | None) -> None:
+    if (suggest is None) != (out is None):
+        raise UsageError("--suggest N and --out FILE.csv go together; give both")
+    if suggest is not None and len(workspace.languages) > 1:
+        raise UsageError(f"--suggest draws for one language; name it with --lang: {', '.join(workspace.languages)}")
+
+
+def _shown(
+    workspace: Workspace, found: "dict[str, Evidence]", records: "Sequence[GateRecord]", as_json: bool, details: bool
+) -> str:
+    import json
+
+    from gates import findings, report
+    from judge.cli import findings as gathered
+
+    if not as_json and not details:
+        return report.render(records[0], _needed(workspace, found, records[0])) if len(records) == 1 else report.table(records)
+    behind = [gathered.find(workspace, record.language, found[record.language], record) for record in records]
+    together = _together(workspace, found, records) if len(records) > 1 else None
+    if not as_json:
+        blocks = [f"{report.render(record)}\n\n{findings.text(part)}" for record, part in zip(records, behind, strict=True)]
+        return "\n\n\n".join(blocks + ([together[1]] if together else []))
+    document = report.document(records)
+    for entry, part in zip(document["gates"], behind, strict=True):
+        entry["details"] = findings.document(part)
+    return json.dumps(document | ({"together": together[0]} if together else {}), ensure_ascii=False, indent=2)
+
+
+def _needed(workspace: Workspace, found: "dict[str, Evidence]", record: "GateRecord") -> str | None:
+    from gates import details, findings
+    from gates import gate as gates
+
+    left_out = gates.searches_left_out(workspace.dataset, record.language, found[record.language].seal.gate)
+    experts = workspace.dataset.experts_of(record.language)
+    return details.more_labels(record, findings.needed(record, experts, found[record.language].ratings, left_out))
+
+
+def _together(
+    workspace: Workspace, found: "dict[str, Evidence]", records: "Sequence[GateRecord]"
+) -> tuple[dict[str, Any], str]:
+    """Return the agreement over all languages together, as a JSON object and as text."""
+    from dataclasses import asdict
+
+    from gates import details, findings
+    from gates import gate as gates
+
+    parts = {}
+    for language, evidence in found.items():
+        left_out = gates.searches_left_out(workspace.dataset, language, evidence.seal.gate)
+        experts = workspace.dataset.experts_of(language)
+        counted = {pair: given for pair, given in experts.items() if pair[0] not in left_out}
+        parts[language] = (counted, evidence.ratings)
+    first = records[0]
+    levels, by_language = findings.together(
+        parts, workspace.scale.values, first.relevant_from, first.resamples, first.seed
+    )
+    document = {"levels": asdict(levels), "breakdown": asdict(by_language)}
+    text = "All languages together\n" + details.levels(levels) + "\n\n" + details.breakdown(by_language)
+    return document, text
+
+
+def _suggest(workspace: Workspace, evidence: "Evidence", count: int, out: Path) -> None:
+    from gates import labels
+    from pools import files
+
+    language = workspace.languages[0]
+    data, settings = workspace.dataset, workspace.settings
+    drawn = labels.suggest(
+        evidence.pool,
+        evidence.ratings,
+        data.experts_of(language),
+        evidence.seal.relevant_from,
+        count,
+        settings.seed,
+    )
+    if not drawn:
+        raise UsageError(
+            f"{language}: no pair of the pool is rated by the judge and by no expert, so none can be suggested; run "
+            f"`judge pool --lang {language}` and `judge rate --lang {language} --continue`"
+        )
+    sheet = labels.sheet(language, drawn, data.queries_of(language), data.functions_of(language))
+    files.replace(out, sheet.encode("utf-8", "backslashreplace"))
+    note(f"{out}: {len(drawn)} pairs to rate; then: judge import ratings {out} --rater NAME --date DATE")

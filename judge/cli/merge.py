@@ -18,7 +18,7 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], override: 
     """Put the judge's ratings into the qrels of every language whose gate passed.
 
     Expert ratings are never changed. A language without a passed gate record that matches its judge, its expert ratings and
-    its ledger is refused, and the command exits 1; the others are merged.
+    its ledger, or whose ledger was changed by hand, is refused, and the command exits 1; the others are merged.
 
     \b
     Examples:
@@ -32,9 +32,14 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], override: 
 
     workspace = open_workspace(data, langs)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    merged, events, refused = workspace.dataset, [], []
+    merged, events = workspace.dataset, []
+    refused: list[JudgeError] = []
     for language in workspace.languages:
-        found = evidences.find(workspace, language)
+        try:
+            found = evidences.for_release(workspace, language)
+        except GateClosed as closed:
+            refused.append(closed)
+            continue
         if found is None or found.judge_id is None:
             refused.append(JudgeError(f"{language}: no ledger to merge from; run `judge rate --lang {language}`"))
             continue

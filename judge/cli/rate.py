@@ -179,7 +179,7 @@ def _seal(workspace: Workspace, language: str, identity: "Identity", ledger: "Le
     if sealed is None:
         ledger.add(entries.seal(identity, stated.gate, stated.relevant_from, stated.gold_sha256 or ""))
         return
-    for line in evidences.seal_of(sealed).differences(stated):
+    for line in evidences.seal_of(sealed).differences(evidences.stated(workspace, language, sealed)):
         note(f"{language}: {line}; the seal is what counts (`judge gate --reseal REASON` changes it)")
 
 

@@ -34,6 +34,7 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
     from collections import Counter
 
     from gates import gate, qrels
+    from judge.cli import evidences
     from judge.ledger import Ledger
     from pools import pool
 
@@ -50,7 +51,7 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
             {
                 "judge_id": judge_id,
                 "model": sealed.identity["model"] if sealed else None,
-                "rated": len(ledger.ratings(judge_id)),
+                "rated": len(evidences.ratings(ledger, judge_id)),
                 "failed": [
                     {"search_id": search, "function_id": function, "reason": reason}
                     for (search, function), reason in sorted(ledger.failed(judge_id).items())

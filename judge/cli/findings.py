@@ -1,0 +1,63 @@
+"""What is known of the expert-rated pairs beside their ratings, read from pool, corpus and ledger for `gates.findings`."""
+
+from gates import findings, gate
+from gates.evidence import Evidence
+from gates.findings import Circumstances, Findings
+from gates.gate import GateRecord
+from judge import placement
+from judge.cli.workspace import Workspace
+from judge.ledger import Ledger
+from pools.dataset import PairKey
+from pools.errors import JudgeError
+
+
+def find(workspace: Workspace, language: str, evidence: Evidence, record: GateRecord) -> Findings:
+    """Return what stands behind a language's verdict."""
+    return findings.find(
+        record,
+        workspace.dataset.experts_of(language),
+        evidence.ratings,
+        workspace.scale.values,
+        circumstances(workspace, language, evidence),
+        gate.searches_left_out(workspace.dataset, language, evidence.seal.gate),
+    )
+
+
+def circumstances(workspace: Workspace, language: str, evidence: Evidence) -> Circumstances:
+    """Return what is known of a language's pairs; what there is no file for is known of none."""
+    data = workspace.dataset
+    corpus = [] if data.corpus is None else data.functions_of(language)
+    length = {function.id: len(function.code) for function in corpus}
+    pairs = data.experts_of(language)
+    baseline, why = _baseline(workspace, language)
+    places: dict[PairKey, int] = {}
+    again: dict[PairKey, int] = {}
+    path = workspace.ledger_path(language)
+    if evidence.judge_id is not None:
+        places = placement.first(path, evidence.judge_id)
+        again = {repeat.pair: repeat.rating for repeat in Ledger.read(path).standing(evidence.judge_id).repeats}
+    return Circumstances(
+        retrievers={(entry.search_id, entry.function_id): entry.retrievers for entry in evidence.pool},
+        characters={pair: length[pair[1]] for pair in pairs if pair[1] in length},
+        places=places,
+        again=again,
+        baseline=baseline,
+        no_baseline=why,
+    )
+
+
+def _baseline(workspace: Workspace, language: str) -> tuple[dict[PairKey, int] | None, str | None]:
+    from judge.baseline import Baseline
+
+    data = workspace.dataset
+    if data.corpus is None:
+        return None, "no corpus"
+    experts = data.experts_of(language)
+    try:
+        judge = Baseline(
+            data.queries_of(language), data.functions_of(language), experts, workspace.scale, workspace.settings
+        )
+    except JudgeError:
+        return None, "too few expert ratings"
+    pairs = sorted(experts)
+    return dict(zip(pairs, judge.ratings(pairs), strict=True)), None

@@ -1,0 +1,136 @@
+"""`judge gate` with what stands behind it, and the way of further expert ratings: suggested, filled in, imported, sealed."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from judge import placement
+from judge.cli.demo import copy_sample
+from judge.ledger import Ledger
+from pools import dataset
+from prompts import scales
+from tests.command import judge
+from tests.fake_api import FakeApi
+from tests.test_pipeline import as_experts
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def rated(capfd: Capture, tmp_path: Path) -> Path:
+    """The sample, its Python pool rated by a judge that is right but for ten expert-rated pairs."""
+    folder = tmp_path / "sample"
+    copy_sample(folder)
+    judge(capfd, "pool", "--data", folder, "--lang", "python")
+    with FakeApi(rate=as_experts(folder, "python", wrong=10)) as api:
+        done = judge(capfd, "rate", "--data", folder, "--lang", "python", "--model", "m", "--base-url", api.url)
+    assert done.code == 0, done.err
+    return folder
+
+
+def test_details_show_what_stands_behind_the_verdict(capfd: Capture, rated: Path) -> None:
+    found = json.loads(judge(capfd, "gate", "--data", rated, "--lang", "python", "--json").out)["gates"][0]
+    details = found["details"]
+    assert 0.5 < details["baseline_f1"] < found["agreement"]["f1"]
+    by = {entry["dimension"]: {group["name"]: group["pairs"] for group in entry["groups"]} for entry in details["breakdowns"]}
+    assert sum(by["place in the batch"].values()) == sum(by["search"].values()) == found["expert_pairs"] == 168
+    assert {"grep-agent", "grep-all", "grep-any", "none"} == set(by["retriever"])
+    assert details["needed"] == {"pairs": 0, "relevant": 0}
+
+
+def test_places_are_those_of_the_first_rating(rated: Path) -> None:
+    path = rated / "work" / "python" / "judgements.jsonl"
+    ledger = Ledger.read(path)
+    judge_id = ledger.judges()[0]
+    places = placement.first(path, judge_id)
+    assert places.keys() == ledger.ratings(judge_id).keys()
+    assert set(places.values()) == set(range(1, 41))
+    assert placement.first(path, "another") == {}
+
+
+def test_an_uncertain_verdict_says_how_many_labels_would_settle_it(capfd: Capture, csn: Path) -> None:
+    out = judge(capfd, "gate", "--data", csn, "--lang", "go").out
+    assert "more expert-rated pairs (" in out.splitlines()[-2]
+    assert "more expert-rated pairs" not in judge(capfd, "gate", "--data", csn, "--lang", "java").out
+
+
+def test_all_languages_together_are_reported_too(capfd: Capture, csn: Path) -> None:
+    found = json.loads(judge(capfd, "gate", "--data", csn, "--json").out)
+    pairs = {entry["language"]: entry["agreement"]["pairs"] for entry in found["gates"]}
+    assert {group["name"]: group["pairs"] for group in found["together"]["breakdown"]["groups"]} == pairs
+    assert found["together"]["levels"]["pairs"] == sum(pairs.values())
+    done = judge(capfd, "gate", "--data", csn, "--details")
+    assert done.code == 1
+    for line in ("F1 between floor and ceiling", "not run (no corpus)", "leniency", "search ", "All languages together"):
+        assert line in done.out
+    plain = judge(capfd, "gate", "--data", csn, "--lang", "python").out
+    assert plain.splitlines()[-1] in done.out.splitlines()
+
+
+def test_suggested_pairs_come_back_as_expert_ratings_and_ask_for_a_new_seal(capfd: Capture, rated: Path) -> None:
+    sheet = rated / "to-rate.csv"
+    common = ["--data", rated, "--lang", "python"]
+    assert judge(capfd, "gate", *common, "--suggest", 5).code == 2
+    assert judge(capfd, "gate", "--data", rated, "--suggest", 5, "--out", sheet).code == 2
+    assert judge(capfd, "gate", *common, "--suggest", 12, "--out", sheet).code == 0
+    before = dataset.load(rated, scales.load("relevance"))
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    pairs = {(row["search_id"], row["function_id"]) for row in rows}
+    assert len(pairs) == 12
+    assert not pairs & before.experts_of("python").keys()
+    give = ["import", "ratings", sheet, "--data", rated, "--rater", "anna"]
+    assert "no row has a rating" in judge(capfd, *give, "--date", "2026-05-31").error
+    for number, row in enumerate(rows[:10]):
+        row["rating"] = str(number % 4)
+    _write(sheet, rows)
+    assert "no date" in judge(capfd, *give, "--date", "31.5.2026").error
+    done = judge(capfd, *give, "--date", "2026-05-31")
+    assert (done.code, "--reseal" in done.err) == (0, True)
+    after = dataset.load(rated, scales.load("relevance"))
+    assert len(after.experts_of("python")) == len(before.experts_of("python")) + 10
+    kept = {pair: given for pair, given in after.experts_of("python").items() if pair not in pairs}
+    assert kept == before.experts_of("python")
+    assert "was imported before" in judge(capfd, *give, "--date", "2026-05-31").err
+    assert "10 ratings by anna of 2026-05-31" in judge(capfd, "log", *common).out
+
+    done = judge(capfd, "gate", *common)
+    assert "the expert ratings are sealed as" in done.out
+    assert "--reseal REASON" in done.out
+    assert "178 of 178 expert-rated" in done.out
+    assert judge(capfd, "merge", *common).code == 1
+    assert judge(capfd, "gate", *common, "--reseal", "ratings by anna added").code == 0
+    assert judge(capfd, "merge", *common).code == 0
+    merged = dataset.load(rated, scales.load("relevance"))
+    added = {qrel.pair: qrel for qrel in merged.qrels_of("python") if qrel.extra.get("raters")}
+    assert len(added) == 10
+    assert all(qrel.source == "expert" and qrel.judge_rating is not None for qrel in added.values())
+
+
+def test_a_sheet_off_the_scale_changes_nothing(capfd: Capture, rated: Path) -> None:
+    sheet = rated / "to-rate.csv"
+    judge(capfd, "gate", "--data", rated, "--lang", "python", "--suggest", 3, "--out", sheet)
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows[1]["rating"] = "4"
+    _write(sheet, rows)
+    before = (rated / "qrels.jsonl").read_bytes()
+    done = judge(capfd, "import", "ratings", sheet, "--data", rated, "--rater", "anna", "--date", "2026-05-31")
+    assert (done.code, "row 3: rating '4'" in done.error) == (3, True)
+    assert (rated / "qrels.jsonl").read_bytes() == before
+    assert not (rated / "work" / "python" / "log.jsonl").exists()
+
+
+def test_nothing_is_suggested_where_the_judge_rated_no_pool(capfd: Capture, csn: Path, tmp_path: Path) -> None:
+    done = judge(capfd, "gate", "--data", csn, "--lang", "go", "--suggest", 3, "--out", tmp_path / "x.csv")
+    assert (done.code, "--continue" in done.err) == (2, True)
+    assert not (tmp_path / "x.csv").exists()
+
+
+def _write(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
