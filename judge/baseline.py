@@ -77,6 +77,7 @@ class Baseline:
             settings.judge.shown_characters,
             settings.judge.pairs_per_batch,
             {"learned_from": self._fingerprint(experts), "relevant_from": settings.relevant_from},
+            redact=False,
         )
 
     async def answer(self, batch: Batch) -> Answer:

@@ -9,10 +9,12 @@ line ends of every kind become one kind, so that a line is the same line for eve
 import random
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judge import redaction
 from judge.identity import Identity
 from pools.dataset import PairKey
 from pools.errors import UsageError
@@ -103,37 +105,57 @@ def plan(items: Iterable[Item], seed: int, settings: JudgeSettings, choose: Choo
         yield Batch.of(batch, choose)
 
 
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A batch as the judge sees it, and how many secrets of each kind were masked in its code."""
+
+    text: str
+    redacted: Mapping[str, int]
+
+
 def prompt(batch: Batch, identity: Identity) -> str:
-    """Render a batch as the judge sees it: the identity's template filled with ids, searches, code and scale.
+    """Return the text of `render`."""
+    return render(batch, identity).text
+
+
+def render(batch: Batch, identity: Identity) -> Prompt:
+    """Fill the identity's template with a batch's ids, searches and code, its secrets masked first where `redact` says so.
 
     The template is given `items` (each with `id`, `search`, `code` fenced, `characters` of the whole code, and `cut`, the
     characters shown, 0 where all are), `scale` (its levels in words) and `values` (the whole numbers). Raises `UsageError`
-    for a template that cannot be filled, or that leaves out an id, a search or code.
+    for a template that cannot be filled, or that leaves out a search or code.
     """
     limit = identity.shown_characters
-    shown = [
-        {
-            "id": entry_id,
-            "search": show_search(item.search),
-            "code": f"<code {entry_id}>\n{show_code(item.code, limit)}\n</code {entry_id}>",
-            "characters": len(item.code),
-            "cut": limit if len(item.code) > limit else 0,
-        }
-        for entry_id, item in batch.entries
-    ]
+    redacted: Counter[str] = Counter()
+    shown = []
+    for entry_id, item in batch.entries:
+        code = item.code
+        if identity.redact:
+            masked = redaction.mask(code)
+            code = masked.text
+            redacted += masked.counts
+        shown.append(
+            {
+                "id": entry_id,
+                "search": show_search(item.search),
+                "code": f"<code {entry_id}>\n{show_code(code, limit)}\n</code {entry_id}>",
+                "characters": len(code),
+                "cut": limit if len(code) > limit else 0,
+            }
+        )
     try:
         text = templates.render(
             identity.prompt, items=shown, scale=identity.scale.describe(), values=list(identity.scale.values)
         )
     except ValueError as error:
         raise UsageError(f"{error}; mend the .j2 file named by judge.prompt") from error
-    for item in shown:
-        for part in ("id", "search", "code"):
-            if str(item[part]) not in text:
+    for entry in shown:
+        for part in ("search", "code"):
+            if str(entry[part]) not in text:
                 raise UsageError(
                     f"the prompt template does not show item.{part} as it is; mend the .j2 file named by judge.prompt"
                 )
-    return text
+    return Prompt(text, redacted)
 
 
 def reply_schema(batch: Batch, scale: Scale) -> dict[str, Any]:

@@ -21,6 +21,7 @@ class Identity:
     """A judge: model name, prompt text (not its file's name), scale, cut length, pairs a batch, sampling parameters.
 
     `sampling` holds JSON values only, in any order of keys: temperature, most tokens, and whatever else the ratings depend on.
+    `redact`: whether secrets in code are masked before it is shown.
     """
 
     model: str
@@ -29,6 +30,7 @@ class Identity:
     shown_characters: int
     pairs_per_batch: int
     sampling: Mapping[str, Any]
+    redact: bool = True
 
     @property
     def judge_id(self) -> str:
@@ -45,5 +47,6 @@ class Identity:
             "shown_characters": self.shown_characters,
             "pairs_per_batch": self.pairs_per_batch,
             "sampling": dict(self.sampling),
+            "redact": self.redact,
             "rendering": RENDERING,
         }

@@ -1,5 +1,7 @@
 """The LLM as a judge: its identity, and batches put to it through the client."""
 
+from dataclasses import replace
+
 from judge import batches
 from judge.answer import Answer
 from judge.batches import Batch
@@ -16,8 +18,9 @@ class LlmJudge:
 
     async def answer(self, batch: Batch) -> Answer:
         """Return the reply to a batch; raises what `Client.ask` does."""
-        prompt = batches.prompt(batch, self.identity)
-        return await self.client.ask(prompt, batches.reply_schema(batch, self.identity.scale))
+        shown = batches.render(batch, self.identity)
+        answer = await self.client.ask(shown.text, batches.reply_schema(batch, self.identity.scale))
+        return replace(answer, redacted=sum(shown.redacted.values())) if shown.redacted else answer
 
     def drain(self) -> None:
         self.client.drain()

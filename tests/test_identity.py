@@ -32,6 +32,7 @@ def test_the_id_is_sixteen_hexadecimal_digits_and_stays_the_same(scale: Scale) -
         {"pairs_per_batch": 1},
         {"sampling": {"temperature": 0.1, "max_tokens": 4096}},
         {"sampling": {"temperature": 0.0}},
+        {"redact": False},
     ],
     ids=lambda change: ",".join(change),
 )

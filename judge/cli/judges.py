@@ -37,7 +37,7 @@ def make(workspace: Workspace, language: str, name: str, model: str | None, base
     client = endpoints.client(workspace.settings, model, base_url, sampling)
     preload()
     identity = Identity(
-        client.model, prompt, workspace.scale, settings.shown_characters, settings.pairs_per_batch, sampling
+        client.model, prompt, workspace.scale, settings.shown_characters, settings.pairs_per_batch, sampling, settings.redact
     )  # fmt: skip
     return LlmJudge(identity, client)
 
