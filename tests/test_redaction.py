@@ -181,7 +181,7 @@ def test_the_answer_of_an_llm_tells_how_many_secrets_were_masked() -> None:
     sent = []
 
     class Endpoint:
-        async def ask(self, prompt: str, schema: dict[str, Any] | None) -> Answer:
+        async def ask(self, prompt: str, _schema: dict[str, Any] | None) -> Answer:
             sent.append(prompt)
             return Answer("{}", "stop", "m")
 
