@@ -50,7 +50,7 @@ class Measured:
         least = math.ceil(self.requests / concurrency) * latency
         return (
             f"{self.name:34} {self.requests:5} requests  window {self.window / least:5.2f}  wall {self.wall / least:5.2f}  "
-            f"CPU {1000 * self.cpu / self.requests:6.2f} ms/request  start-up {self.start_up:4.2f} s  peak {self.memory:4.0f} MiB"
+            f"CPU {1000 * self.cpu / self.requests:6.2f} ms/request  start-up {self.start_up:4.2f} s  {self.memory:4.0f} MiB"
         )
 
 
@@ -193,8 +193,8 @@ def resuming(pairs: int) -> None:
                     command = [sys.executable, "-c", RESUME, endpoint.url, str(path), str(done), str(size)]
                     found = measure("resume", command, endpoint)
                     _say(
-                        f"resume with {done:9,} pairs done, {size:2} a request: {path.stat().st_size / 1e6:4.0f} MB, first request "
-                        f"after {found.start_up:5.2f} s, peak {found.memory:4.0f} MiB"
+                        f"resume with {done:9,} pairs done, {size:2} a request: {path.stat().st_size / 1e6:4.0f} MB, "
+                        f"first request after {found.start_up:5.2f} s, peak {found.memory:4.0f} MiB"
                     )
     finally:
         endpoint.close()
@@ -211,9 +211,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=4_000)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds a reply")
     parser.add_argument("--concurrency", type=int, default=64)
-    parser.add_argument(
-        "--resume", type=int, default=1_000_000, help="pairs done in the ledger that is resumed; 0 leaves it out"
-    )
+    parser.add_argument("--resume", type=int, default=1_000_000, help="pairs done in a ledger to resume; 0 leaves it out")
     options = parser.parse_args()
     rating(options.pairs, options.latency, options.concurrency)
     if options.resume:

@@ -138,7 +138,7 @@ class _Jobs:
         return job_id
 
     async def _collect(self, job: Job) -> bool:
-        """Wait for the end of a job and store its replies; says whether there was any. Ends the run where there is no hope of any."""
+        """Wait for the end of a job and store its replies; says whether there was any. Ends the run where none is to come."""
         job_id = await self._begin(job)
         while (found := await self._client.send(lambda: self._client.get(f"/batches/{job_id}")))["status"] not in ENDED:
             counts = found.get("request_counts") or {}
