@@ -1,4 +1,4 @@
-"""ripgrep over a corpus: where the program is, and which functions have a line that a pattern hits.
+"""ripgrep over a corpus: where the program is, and what a pattern hits in which function.
 
 All functions go into one temporary file, one after the other, and a hit's line number says whose line it was; so a search
 costs one process, however many functions there are. ripgrep is told to take the bytes as they are: no configuration file, no
@@ -18,8 +18,8 @@ from pathlib import Path
 from pools.dataset import Function
 from pools.errors import UsageError
 
-# Lines themselves are not wanted, only their numbers, so all but the shortest are left out of the output.
-PLAIN = ("--no-config", "--text", "--encoding=none", "--color=never", "--no-heading", "--no-filename", "--max-columns=1")
+PLAIN = ("--no-config", "--text", "--encoding=none", "--color=never", "--no-heading", "--no-filename", "--line-number")
+BLOCK = 1 << 22
 
 
 def program() -> str:
@@ -33,14 +33,36 @@ def program() -> str:
 
 def complaint(pattern: str) -> str | None:
     """Return ripgrep's message in one line where it cannot compile a pattern, else None."""
-    done = subprocess.run([program(), "--no-config", "-e", pattern], input=b"", capture_output=True, check=False)
-    message = done.stderr.decode("utf-8", "replace").strip()
-    return " ".join(message.split()) if done.returncode > 1 or message else None
+    if "\0" in pattern:
+        return r"a pattern cannot hold a NUL byte; write \x00"
+    try:
+        given = pattern.encode("utf-8")
+    except UnicodeEncodeError:
+        return "a pattern cannot hold half a surrogate pair"
+    done = subprocess.run([program(), "--no-config", b"--regexp=" + given], input=b"", capture_output=True, check=False)
+    message = " ".join(done.stderr.decode("utf-8", "replace").split())
+    if done.returncode in {0, 1} and not message:
+        return None
+    return message or f"ripgrep ended with {done.returncode}"
+
+
+def lines(file: Path, pattern: str, *options: str) -> list[int]:
+    """Return the numbers, from 1 and rising, of a file's matching lines; raises `UsageError` with ripgrep's message."""
+    # Lines themselves are not wanted, only their numbers, so all but the shortest are left out of the output.
+    command: list[str | bytes] = [program(), *PLAIN, "--max-columns=1", *options]
+    command += [b"--regexp=" + pattern.encode("utf-8"), "--", str(file)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if done.returncode not in {0, 1}:
+        raise UsageError(f"ripgrep refused {pattern!r}: {done.stderr.decode('utf-8', 'replace')}; mend the pattern")
+    return [int(line[: line.index(b":")]) for line in done.stdout.split(b"\n")[:-1]]
 
 
 @dataclass(frozen=True, slots=True)
 class Haystack:
-    """Functions laid out in one file: `starts` are the lines, from 1, on which each begins."""
+    """Functions laid out in one file: `starts` are the lines, from 1, on which each begins.
+
+    An empty function has no line, so it shares its start with the next one and nothing hits it.
+    """
 
     file: Path
     ids: tuple[str, ...]
@@ -48,40 +70,54 @@ class Haystack:
 
     def hits(self, pattern: str, *options: str) -> dict[str, int]:
         """Return the number of matching lines of each function that has one; raises `UsageError` with ripgrep's message."""
-        command = [
-            program(),
-            *PLAIN,
-            "--line-number",
-            "--only-matching",
-            "--replace=",
-            *options,
-            "-e",
-            pattern,
-            "--",
-            str(self.file),
-        ]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if done.returncode > 1:
-            raise UsageError(f"ripgrep refused {pattern!r}: {done.stderr.decode('utf-8', 'replace')}; mend the pattern")
         found: dict[str, int] = {}
-        for line in done.stdout.split(b"\n")[:-1]:
-            number = int(line[: line.index(b":")])
+        for number in lines(self.file, pattern, *options):
             owner = self.ids[bisect_right(self.starts, number) - 1]
             found[owner] = found.get(owner, 0) + 1
         return found
 
+    def matches(self, pattern: str, *options: str) -> Iterator[bytes]:
+        """Yield what a pattern matches, as blocks of whole lines `number:match`, the last of them without its end.
+
+        The pattern is handed over in a file, so it may be as long as it likes; raises `UsageError` with ripgrep's message.
+        """
+        patterns = self.file.with_name("pattern")
+        patterns.write_bytes(pattern.encode("utf-8") + b"\n")
+        command = [program(), *PLAIN, "--only-matching", *options, f"--file={patterns}", "--", str(self.file)]
+        with (
+            tempfile.TemporaryFile() as errors,
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as run,
+        ):
+            assert run.stdout is not None  # noqa: S101  it was asked for
+            rest = b""
+            while block := run.stdout.read(BLOCK):
+                whole, end, rest = (rest + block).rpartition(b"\n")
+                if end:
+                    yield whole
+            if run.wait() not in {0, 1}:
+                errors.seek(0)
+                raise UsageError(f"ripgrep failed: {errors.read().decode('utf-8', 'replace')}; install another version of it")
+
 
 @contextmanager
 def haystack(functions: Sequence[Function]) -> Iterator[Haystack]:
-    """Lay functions out, in order of their ids, in a temporary file that is removed at the end."""
+    """Lay functions out, in order of their ids, in a temporary file that is removed at the end.
+
+    Raises `UsageError` where the file cannot be written.
+    """
     ordered = sorted(functions, key=lambda function: function.id)
     starts, line = [], 1
     with tempfile.TemporaryDirectory(prefix="judge-") as folder:
         file = Path(folder) / "corpus"
-        with file.open("wb") as out:
-            for function in ordered:
-                code = function.code.encode("utf-8", "surrogatepass") + b"\n"
-                out.write(code)
-                starts.append(line)
-                line += code.count(b"\n")
+        try:
+            with file.open("wb") as out:
+                for function in ordered:
+                    code = function.code.encode("utf-8", "surrogatepass")
+                    if code and not code.endswith(b"\n"):
+                        code += b"\n"
+                    out.write(code)
+                    starts.append(line)
+                    line += code.count(b"\n")
+        except OSError as error:
+            raise UsageError(f"{folder}: cannot be written ({error.strerror or error}); free space, or set TMPDIR") from error
         yield Haystack(file, tuple(function.id for function in ordered), tuple(starts))

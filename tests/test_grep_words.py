@@ -1,6 +1,9 @@
 """grep-all and grep-any against plain ripgrep, a word and a function at a time."""
 
+import ast
+import random
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -70,6 +73,7 @@ def test_hits_are_those_of_plain_ripgrep_on_hard_text() -> None:
         [
             "LISTS of things", "a lis\nt", "STRASSE straẞe STRAßE", "\u212aELVIN ma\u017f\u212a", "istanbul İLK i\u0307lk",
             "e\u0301 É", "\ufeffbyte MARK\0x", "one\r\nlast\r\nline", "\ud800 set", "", "x" * 200_000 + "list", "\rlast\rline",
+            "σίσυφος Ώ list列表s", "ǅ \u2126 2² \u1fbe \u0345", "kelvi\0n", "lisTÉA", "byte:mark", "\n\n", "end\n", "\xa0ask\u2028last",
         ],
     )  # fmt: skip
 
@@ -84,6 +88,58 @@ TEXT = st.lists(WORDS | st.sampled_from(["\n", " ", "\r\n", "_", "\u2028"]), max
 @given(st.lists(TEXT, min_size=1, max_size=3), st.lists(TEXT, min_size=1, max_size=4))
 def test_hits_are_those_of_plain_ripgrep(searches: list[str], codes: list[str]) -> None:
     check_against_ripgrep(searches, codes)
+
+
+def test_letters_that_ripgrep_takes_for_ascii_ones_are_known(tmp_path: Path) -> None:
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000 and code != 0x0A]
+    file = tmp_path / "characters"
+    file.write_bytes("\n".join(characters).encode())
+    matched = {characters[number - 1] for number in ripgrep.lines(file, "[0-9a-z]", "--ignore-case")}
+    assert {character for character in matched if not character.isascii()} == set(grep_words.FOLDED)
+    assert {character for character in matched if character.isascii()} == {c for c in characters if c.isascii() and c.isalnum()}
+    for character, letter in grep_words.FOLDED.items():
+        assert plain(letter, character)
+        assert [other for other in "abcdefghijklmnopqrstuvwxyz" if plain(other, character)] == [letter]
+
+
+def test_no_letter_or_digit_matches_what_ends_a_run(tmp_path: Path) -> None:
+    letters = [character for code in range(128, 0x110000) if (character := chr(code)).isalnum()]
+    ends = [character for code in range(128) if not (character := chr(code)).isalnum() and character != "\n"]
+    file = tmp_path / "ends"
+    file.write_bytes("\n".join(ends).encode())
+    for start in range(0, len(letters), 20_000):
+        assert ripgrep.lines(file, "|".join(letters[start : start + 20_000]), "--ignore-case", "--regex-size-limit=1G") == []
+
+
+def test_many_words_over_real_code_hit_what_one_ripgrep_a_word_hits() -> None:
+    source = Path(ast.__file__).read_text()
+    codes = [ast.unparse(node) for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    codes = ["", *codes[:150], "", ""]
+    rng = random.Random(1)
+    pieces = [source[start : start + rng.randint(1, 7)] for start in rng.sample(range(len(source)), 2500)]
+    wanted = {word for piece in pieces for word in grep_words.words(piece)}
+    assert len(wanted) > grep_words.WORDS_PER_PASS
+    shuffled = rng.sample(functions(codes), len(codes))
+    found = grep_words.search_words([Query("python", word, word) for word in wanted], shuffled)
+    by_word: dict[str, set[str]] = {word: set() for word in wanted}
+    for hit in found["grep-any"]:
+        by_word[hit.search_id].add(hit.function_id)
+    assert found["grep-all"] == found["grep-any"]
+    with ripgrep.haystack(functions(codes)) as hay:
+        assert by_word == {word: set(hay.hits(word, "--ignore-case", "--fixed-strings")) for word in wanted}
+
+
+def test_nothing_to_find_and_nothing_to_search() -> None:
+    assert grep_words.search_words(queries(["the of"]), functions(["the of"])) == {"grep-all": (), "grep-any": ()}
+    assert grep_words.search_words([], functions(["a"])) == {"grep-all": (), "grep-any": ()}
+    assert grep_words.search_words(queries(["read"]), []) == {"grep-all": (), "grep-any": ()}
+    assert grep_words.search_words(queries(["read"]), functions(["", ""])) == {"grep-all": (), "grep-any": ()}
+
+
+def test_no_temporary_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert grep_words.search_words(queries(["read"]), functions(["read"]))["grep-any"]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_hits_are_those_of_plain_ripgrep_on_the_sample(scale: Scale) -> None:
