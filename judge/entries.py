@@ -14,12 +14,11 @@ Every line but a reading has a `time`; a reading can be made again from its repl
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from judge import replies
 from judge.answer import Answer
 from judge.batches import Batch
-from judge.identity import Identity
 from judge.replies import Reading
 from judge.standing import Purpose
 from pools.dataset import PairKey
@@ -45,7 +44,15 @@ class Seal:
         return frozenset(value for value, _ in self.identity["scale"]["levels"])
 
 
-def seal(identity: Identity, gate: GateSettings, relevant_from: float, gold_sha256: str) -> Record:
+class Sealable(Protocol):
+    """An identity that can be sealed: a judge's, or that of a panel of judges."""
+
+    @property
+    def judge_id(self) -> str: ...
+    def document(self) -> dict[str, Any]: ...
+
+
+def seal(identity: Sealable, gate: GateSettings, relevant_from: float, gold_sha256: str) -> Record:
     """Return the line that seals a judge."""
     return {
         "kind": "seal",

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import click
 
 from judge.cli.check import check
+from judge.cli.compare import compare
 from judge.cli.corpus import corpus
 from judge.cli.demo import demo
 from judge.cli.export import export
@@ -19,6 +20,7 @@ from judge.cli.importing import importing
 from judge.cli.init import init
 from judge.cli.log import log
 from judge.cli.merge import merge
+from judge.cli.panel import panel
 from judge.cli.pool import pool
 from judge.cli.rate import rate
 from judge.cli.ratings import ratings
@@ -50,7 +52,7 @@ def main() -> None:
     """
 
 
-for command in (init, corpus, importing, check, pool, rate, gate, merge, withdraw, export, status, log, demo):
+for command in (init, corpus, importing, check, pool, rate, gate, compare, panel, merge, withdraw, export, status, log, demo):
     main.add_command(command)
 importing.add_command(ratings)
 

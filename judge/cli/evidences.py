@@ -57,12 +57,17 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
         stated=stated(workspace, language, sealed),
         identity=sealed.identity,
         pool=pool.read(pool_path) if pool_path.is_file() else (),
-        reseals=tuple(
-            log.Event(entry.time, "reseal", language, chosen, entry.reason)
-            for entry in ledger.history
-            if entry.judge_id == chosen and entry.reason is not None
-        ),
+        reseals=tuple(event for event in reseals(ledger, language) if event.judge_id in {chosen, *members(ledger, chosen)}),
         alarms=_alarms(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
+    )
+
+
+def reseals(ledger: Ledger, language: str) -> tuple[log.Event, ...]:
+    """Return every change of a seal that a language's ledger has on record, whichever judge's, in its order."""
+    return tuple(
+        log.Event(entry.time, "reseal", language, entry.judge_id, entry.reason)
+        for entry in ledger.history
+        if entry.reason is not None
     )
 
 

@@ -23,10 +23,14 @@ def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
 
     from gates import log as logs
     from judge.cli import evidences
+    from judge.ledger import Ledger
 
     workspace = open_workspace(data, langs)
-    found = [evidences.find(workspace, language) for language in workspace.languages]
-    reseals = [event for evidence in found if evidence for event in evidence.reseals]
+    reseals = [
+        event
+        for language in workspace.languages
+        for event in evidences.reseals(Ledger.read(workspace.ledger_path(language)), language)
+    ]
     events = logs.history(data, workspace.languages, reseals)
     if as_json:
         click.echo(json.dumps([asdict(event) for event in events], ensure_ascii=False, indent=2))
