@@ -24,10 +24,20 @@ from tests.fake_api import FakeApi, Script, rating_of
 Capture = pytest.CaptureFixture[str]
 
 
+WITHOUT_CONTROLS = "\n[judge]\ncanaries = 0\nretest = 0.0\n"
+
+
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
-    copy_sample(tmp_path / "sample")
-    return tmp_path / "sample"
+    """The sample without canaries and retests, which ask for some pairs a second time on purpose."""
+    return plain_sample(tmp_path / "sample")
+
+
+def plain_sample(folder: Path) -> Path:
+    copy_sample(folder)
+    with (folder / settings.FILE).open("a", encoding="utf-8") as file:
+        file.write(WITHOUT_CONTROLS)
+    return folder
 
 
 def as_experts(folder: Path, language: str, wrong: int = 0) -> Callable[[str, str], int]:
@@ -95,6 +105,86 @@ def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:
     assert "the endpoint served another model" in judge(capfd, "log", *common).out
 
 
+def test_canaries_and_retests_are_hidden_counted_and_replace_nothing(capfd: Capture, tmp_path: Path) -> None:
+    copy_sample(tmp_path)
+    common = ["--data", tmp_path, "--lang", "python"]
+    judge(capfd, "pool", *common)
+    with FakeApi(rate=as_experts(tmp_path, "python")) as api:
+        assert judge(capfd, "rate", *common, "--model", "m", "--base-url", api.url).code == 0
+        asked = Counter(api.asked_pairs)
+    ledger = Ledger.read(tmp_path / "work" / "python" / "judgements.jsonl")
+    judge_id = ledger.judges()[0]
+    repeats = ledger.standing(judge_id).repeats
+    experts = dataset.load(tmp_path, scales.load("relevance")).experts_of("python")
+    canaries = [repeat for repeat in repeats if repeat.pair in experts]
+    retests = [repeat for repeat in repeats if repeat.pair not in experts]
+    assert len(canaries) >= 8, "one a batch of the pool, of which there are eight at least"
+    assert 0 < len(retests) < 30, "two in a hundred of 287 pairs"
+    assert sum(asked.values()) - len(asked) == len(repeats)
+    ratings = ledger.ratings(judge_id)
+    assert {repeat.rating == ratings[repeat.pair] for repeat in repeats} == {True}
+    assert len(ratings) == 168 + 287
+
+
+def test_a_dry_run_tells_the_cost_and_sends_nothing(capfd: Capture, sample: Path) -> None:
+    with (sample / settings.FILE).open("a", encoding="utf-8") as file:
+        file.write("\n[prices]\nprompt = 1.0\ncompletion = 4.0\n")
+    judge(capfd, "pool", "--data", sample)
+    before = files_of(sample)
+    done = judge(capfd, "rate", "--data", sample, "--model", "m", "--dry-run", "--json")
+    assert done.code == 0, done.err
+    plans = json.loads(done.out)["languages"]
+    assert [plan["language"] for plan in plans] == ["python", "go"]
+    assert [plan["validation"]["pairs"] for plan in plans] == [168, 164]
+    assert files_of(sample) == before
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        judge(capfd, "rate", "--data", sample, "--lang", "python", "--model", "m", "--base-url", api.url)
+        characters = sum(len(request.prompt) for request in api.requests)
+        assert plans[0]["validation"]["batches"] + plans[0]["pool"]["batches"] == len(api.requests)
+    assert abs(plans[0]["validation"]["characters"] + plans[0]["pool"]["characters"] - characters) < characters / 100
+    found = plans[0]["validation"]
+    assert found["cost"] == pytest.approx((found["prompt_tokens"] + 4 * found["completion_tokens"]) / 1e6)
+    shown = judge(capfd, "rate", "--data", sample, "--lang", "python", "--model", "m", "--dry-run").out
+    assert re.search(r"python +validation +0 +0 +0 ", shown), "what is rated is not planned again"
+
+
+def test_a_replay_gives_the_same_bytes_without_a_network(capfd: Capture, sample: Path, tmp_path: Path) -> None:
+    common = ["--lang", "python", "--data"]
+    judge(capfd, "pool", *common, sample)
+    with FakeApi(rate=as_experts(sample, "python", wrong=9)) as api:
+        assert judge(capfd, "rate", *common, sample, "--model", "m", "--base-url", api.url).code == 0
+    again = plain_sample(tmp_path / "again")
+    judge(capfd, "pool", *common, again)
+    ledger = sample / "work" / "python" / "judgements.jsonl"
+    done = judge(capfd, "rate", *common, again, "--replay", ledger)
+    assert done.code == 0, done.err
+    assert "0 ratings changed, gate passed" in done.out
+    for folder in (sample, again):
+        for command in ("gate", "merge"):
+            assert judge(capfd, command, *common, folder).code == 0
+        assert judge(capfd, "export", "--data", folder).code == 0
+    replayed, first = files_of(again), files_of(sample)
+    for name in ("work/python/gate.json", "qrels.jsonl", *(name for name in first if name.startswith("export/"))):
+        assert replayed[name] == first[name], name
+    assert judge(capfd, "rate", *common, again, "--replay", ledger).code == 2
+    assert judge(capfd, "rate", "--data", again, "--replay", ledger).code == 2
+
+
+def test_the_batch_interface_gives_the_same_ratings(capfd: Capture, sample: Path, tmp_path: Path) -> None:
+    direct = plain_sample(tmp_path / "direct")
+    found = []
+    for folder, further in ((sample, ["--batch-api"]), (direct, [])):
+        judge(capfd, "pool", "--data", folder)
+        with FakeApi(rate=as_experts(sample, "python")) as api:
+            done = judge(capfd, "rate", "--data", folder, "--lang", "python", "--model", "m", "--base-url", api.url, *further)
+        assert done.code == 0, done.err
+        ledger = Ledger.read(folder / "work" / "python" / "judgements.jsonl")
+        found.append(ledger.ratings(ledger.judges()[0]))
+    assert found[0] == found[1]
+    assert judge(capfd, "rate", "--data", sample, "--judge", "baseline", "--batch-api").code == 2
+    assert judge(capfd, "rate", "--data", sample, "--model", "m", "--batch-api", "--max-pairs", 3).code == 2
+
+
 def test_a_missed_gate_keeps_the_pool_unrated_and_the_qrels_shut(capfd: Capture, sample: Path) -> None:
     common = ["--data", sample, "--lang", "go"]
     judge(capfd, "pool", *common)
@@ -121,7 +211,7 @@ def test_the_threshold_cannot_be_lowered_after_looking(capfd: Capture, sample: P
     judge(capfd, "pool", *common)
     with FakeApi() as api:
         judge(capfd, "rate", *common, "--model", "m", "--base-url", api.url)
-    (sample / settings.FILE).write_text("[gate]\nf1 = 0.1\n", encoding="utf-8")
+    (sample / settings.FILE).write_text("[gate]\nf1 = 0.1\n" + WITHOUT_CONTROLS, encoding="utf-8")
     done = judge(capfd, "gate", *common)
     assert done.code == 1
     assert re.search(r"gate\.f1 is sealed as 0\.67; judge\.toml says 0\.1", done.out)
@@ -186,8 +276,7 @@ def test_grep_agents_patterns_are_written_by_the_model_and_kept(capfd: Capture, 
 
 def test_a_killed_run_goes_on_where_it_was(capfd: Capture, sample: Path, tmp_path: Path) -> None:
     judge(capfd, "pool", "--data", sample)
-    whole = tmp_path / "whole"
-    copy_sample(whole)
+    whole = plain_sample(tmp_path / "whole")
     judge(capfd, "pool", "--data", whole)
     rate = as_experts(sample, "python", wrong=5)
     ledger_path = sample / "work" / "python" / "judgements.jsonl"

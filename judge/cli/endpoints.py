@@ -16,17 +16,22 @@ def client(
     settings: Settings, model: str | None, base_url: str | None, sampling: Mapping[str, Any], concurrency: int | None = None
 ) -> Client:
     """Return a client; what is None comes from judge.toml. The key is read from the environment and kept nowhere else."""
-    name = model or settings.judge.model
-    if not name:
-        raise UsageError("no model is named; name one with --model or judge.model in judge.toml, or use --judge baseline")
     return Client(
         base_url or settings.judge.base_url,
         os.environ.get(KEY, "").strip(),
-        name,
+        model_name(settings, model),
         sampling,
         concurrency or settings.judge.concurrency,
         settings.judge.timeout,
     )
+
+
+def model_name(settings: Settings, model: str | None) -> str:
+    """Return the model asked for, or judge.toml's; raises `UsageError` where neither names one."""
+    name = model or settings.judge.model
+    if not name:
+        raise UsageError("no model is named; name one with --model or judge.model in judge.toml, or use --judge baseline")
+    return name
 
 
 def asking(settings: Settings, model: str | None, base_url: str | None) -> Callable[[str], str]:

@@ -28,18 +28,28 @@ def make(workspace: Workspace, language: str, name: str, model: str | None, base
             workspace.scale,
             workspace.settings,
         )
+    chosen = identity(workspace, model)
+    client = endpoints.client(workspace.settings, model, base_url, chosen.sampling)
+    preload()
+    return LlmJudge(chosen, client)
+
+
+def identity(workspace: Workspace, model: str | None) -> Identity:
+    """Return the identity of the LLM judge that the settings describe; raises `UsageError` for what they lack."""
     settings = workspace.settings.judge
     try:
         prompt = templates.text(settings.prompt, folder=workspace.folder)
     except ValueError as error:
         raise UsageError(f"judge.prompt: {error}") from error
-    sampling = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
-    client = endpoints.client(workspace.settings, model, base_url, sampling)
-    preload()
-    identity = Identity(
-        client.model, prompt, workspace.scale, settings.shown_characters, settings.pairs_per_batch, sampling, settings.redact
-    )  # fmt: skip
-    return LlmJudge(identity, client)
+    return Identity(
+        endpoints.model_name(workspace.settings, model),
+        prompt,
+        workspace.scale,
+        settings.shown_characters,
+        settings.pairs_per_batch,
+        {"temperature": settings.temperature, "max_tokens": settings.max_tokens},
+        settings.redact,
+    )
 
 
 @asynccontextmanager

@@ -1,0 +1,165 @@
+"""The phases of rating one language: what it would take, the expert-rated pairs, the gate, then the pool."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from gates.gate import GateRecord
+from judge import batch_api, entries, estimate, money, replay, run
+from judge.batches import Item
+from judge.cli import evidences, judges
+from judge.cli.workspace import Workspace, note
+from judge.controls import Controls
+from judge.identity import Identity
+from judge.ledger import Ledger
+from judge.llm import LlmJudge
+from judge.money import Limits
+from judge.run import Judge, Outcome
+from judge.standing import Purpose
+from pools import pool
+from pools.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the command line asks for; None means judge.toml's value."""
+
+    judge_name: str
+    model: str | None
+    base_url: str | None
+    go_on: bool
+    limits: Limits
+    batch_api: bool = False
+
+
+def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[str, Any], Limits]:
+    """Rate one language as far as its gate allows; returns what was done, as JSON values, and what is left of the limits."""
+    # Everything that can be wrong with the inputs comes up here, before the ledger is touched or a request paid for.
+    judge = judges.make(workspace, language, request.judge_name, request.model, request.base_url)
+    if request.batch_api and not isinstance(judge, LlmJudge):
+        raise UsageError("--batch-api needs an LLM; the baseline judge has no endpoint")
+    validation, rest = judges.items(workspace, language)
+    if not pool.path(workspace.folder, language).is_file():
+        note(f"{language}: no pool yet, so only the expert-rated pairs are rated; `judge pool --lang {language}` draws it")
+    with Ledger.open(workspace.ledger_path(language)) as ledger:
+        for line in ledger.notes:
+            note(line)
+        _seal(workspace, language, judge.identity, ledger)
+        record, outcomes = asyncio.run(_phases(workspace, language, judge, ledger, validation, rest, request))
+        totals = ledger.totals(judge.identity.judge_id)
+    limits = request.limits
+    for outcome in outcomes:
+        limits = limits.less(outcome.requests, outcome.pairs, outcome.cost)
+    return {
+        "language": language,
+        "judge_id": judge.identity.judge_id,
+        "model": judge.identity.model,
+        "verdict": record.verdict,
+        "f1": record.agreement.f1,
+        "validation_pairs": len(validation),
+        "validation_rated": outcomes[0].rated,
+        "pool_pairs": len(rest),
+        "pool_rated": outcomes[1].rated if len(outcomes) > 1 else None,
+        "failed": {" ".join(pair): reason for outcome in outcomes for pair, reason in sorted(outcome.failed.items())},
+        "requests": totals.requests,
+        "prompt_tokens": totals.usage.prompt,
+        "completion_tokens": totals.usage.completion,
+        "cost": money.total(totals, workspace.settings.prices),
+    }, limits
+
+
+async def _phases(
+    workspace: Workspace,
+    language: str,
+    judge: Judge,
+    ledger: Ledger,
+    validation: list[Item],
+    rest: list[Item],
+    request: Request,
+) -> tuple[GateRecord, list[Outcome]]:
+    settings = workspace.settings
+
+    async def phase(items: list[Item], purpose: Purpose, limits: Limits, controls: Controls | None) -> Outcome:
+        if request.batch_api and isinstance(judge, LlmJudge):
+            return await batch_api.rate(
+                items, purpose, judge.identity, judge.client, ledger, settings.judge, settings.seed, settings.prices, note
+            )
+        with tqdm(total=len(items), desc=f"{language} {purpose}", unit="pair", disable=None) as bar:
+            return await run.rate(
+                items,
+                purpose,
+                judge,
+                ledger,
+                settings.judge,
+                settings.seed,
+                _progress(bar),
+                limits,
+                settings.prices,
+                note,
+                controls,
+            )
+
+    async with judges.opened(judge):
+        first = await phase(validation, "validation", request.limits, None)
+        record = evidences.assess(workspace, language, judge.identity.judge_id)
+        if not record.passed and not request.go_on:
+            return record, [first]
+        left = request.limits.less(first.requests, first.pairs, first.cost)
+        experts = workspace.dataset.experts_of(language)
+        controls = Controls(
+            validation, experts, record.relevant_from, settings.judge.canaries, settings.judge.retest
+        )  # fmt: skip
+        return record, [first, await phase(rest, "pool", left, controls)]
+
+
+def _seal(workspace: Workspace, language: str, identity: Identity, ledger: Ledger) -> None:
+    stated = evidences.stated(workspace, language)
+    sealed = ledger.seal(identity.judge_id)
+    if sealed is None:
+        ledger.add(entries.seal(identity, stated.gate, stated.relevant_from, stated.gold_sha256 or ""))
+        return
+    for line in evidences.seal_of(sealed).differences(evidences.stated(workspace, language, sealed)):
+        note(f"{language}: {line}; the seal is what counts (`judge gate --reseal REASON` changes it)")
+
+
+def _progress(bar: Any) -> Callable[[Any], None]:
+    def show(progress: Any) -> None:
+        bar.n = progress.done
+        tokens = progress.usage.prompt + progress.usage.completion
+        cost = "" if progress.cost is None else f", ${progress.cost:.4f}"
+        bar.set_postfix_str(f"{tokens} tokens{cost}, {progress.failed} failed")
+
+    return show
+
+
+def plan(workspace: Workspace, language: str, model: str | None) -> dict[str, Any]:
+    """Return what rating a language by an LLM would take, as JSON values; nothing is sent or written."""
+    identity = judges.identity(workspace, model)
+    standing = Ledger.read(workspace.ledger_path(language)).standing(identity.judge_id)
+    settings = workspace.settings
+    out: dict[str, Any] = {"language": language, "judge_id": identity.judge_id, "model": identity.model}
+    for purpose, items in zip(("validation", "pool"), judges.items(workspace, language), strict=True):
+        found = estimate.estimate(items, identity, standing, settings.judge, settings.seed, settings.prices)
+        out[purpose] = {
+            "pairs": found.pairs,
+            "batches": found.batches,
+            "characters": found.characters,
+            "prompt_tokens": found.usage.prompt,
+            "completion_tokens": found.usage.completion,
+            "cost": found.cost,
+        }
+    return out
+
+
+def replayed(workspace: Workspace, language: str, source: Path) -> dict[str, Any]:
+    """Read a ledger's replies again into the language's own new ledger, and return what came of it, as JSON values."""
+    with Ledger.open(workspace.ledger_path(language)) as ledger:
+        found = replay.replay(source, ledger)
+    verdicts = {}
+    for judge_id in found.changed:
+        verdicts[judge_id] = evidences.assess(workspace, language, judge_id).verdict
+    return {"language": language, "replies": found.replies, "changed": found.changed, "verdicts": verdicts}
