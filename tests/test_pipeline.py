@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from judge import batches, redaction
 from judge.cli.demo import copy_sample
 from judge.ledger import Ledger
 from pools import dataset, settings
@@ -40,11 +41,16 @@ def plain_sample(folder: Path) -> Path:
     return folder
 
 
+def shown(code: str) -> str:
+    """Code as a judge sees it."""
+    return batches.show_code(redaction.mask(code).text, 20_000)
+
+
 def as_experts(folder: Path, language: str, wrong: int = 0) -> Callable[[str, str], int]:
     """A judge that rates as the experts did, but for the first so many of their pairs; other pairs by `rating_of`."""
     data = dataset.load(folder, scales.load("relevance"))
     searches = {query.search_id: query.search for query in data.queries_of(language)}
-    codes = {function.id: function.code for function in data.functions_of(language)}
+    codes = {function.id: shown(function.code) for function in data.functions_of(language)}
     known = {}
     for index, ((search_id, function_id), ratings) in enumerate(sorted(data.experts_of(language).items())):
         mean = round(sum(ratings) / len(ratings))
@@ -74,7 +80,7 @@ def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:
     first = [pair for request in api.requests for pair in request.pairs.values()][:168]
     data = dataset.load(sample, scales.load("relevance"))
     searches = {query.search_id: query.search for query in data.queries_of("python")}
-    codes = {function.id: function.code for function in data.functions_of("python")}
+    codes = {function.id: shown(function.code) for function in data.functions_of("python")}
     validation = {(searches[search], codes[function]) for search, function in data.experts_of("python")}
     assert set(first) == validation, "the expert-rated pairs come before any other"
 
@@ -296,7 +302,7 @@ def test_a_killed_run_goes_on_where_it_was(capfd: Capture, sample: Path, tmp_pat
         assert done.code == 0, done.err
         data = dataset.load(sample, scales.load("relevance"))
         searches = {query.search_id: query.search for query in data.queries_of("python")}
-        codes = {function.id: function.code for function in data.functions_of("python")}
+        codes = {function.id: shown(function.code) for function in data.functions_of("python")}
         again = {pair for request in api.requests[before:] for pair in request.pairs.values()}
         assert not again & {(searches[search], codes[function]) for search, function in answered}
         judge(capfd, "rate", "--data", whole, "--lang", "python", "--model", "m", "--base-url", api.url)
