@@ -23,6 +23,7 @@ def rated(capfd: Capture, tmp_path: Path) -> Path:
     """The sample, its Python pool rated by a judge that is right but for ten expert-rated pairs."""
     folder = tmp_path / "sample"
     copy_sample(folder)
+    (folder / "judge.toml").write_text('[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n', encoding="utf-8")
     judge(capfd, "pool", "--data", folder, "--lang", "python")
     with FakeApi(rate=as_experts(folder, "python", wrong=10)) as api:
         done = judge(capfd, "rate", "--data", folder, "--lang", "python", "--model", "m", "--base-url", api.url)

@@ -17,6 +17,7 @@ from tests.test_pipeline import as_experts
 
 Capture = pytest.CaptureFixture[str]
 COMMON = ("--lang", "python")
+RETRIEVERS = '[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n'
 
 
 def wrong_from(folder: Path, start: int, count: int) -> Callable[[str, str], int]:
@@ -40,7 +41,7 @@ def three(capfd: Capture, tmp_path: Path) -> Path:
     """The sample with a pool and three judges, who are wrong on 60 pairs each, no two on the same."""
     folder = tmp_path / "sample"
     copy_sample(folder)
-    (folder / "judge.toml").write_text("[prices]\nprompt = 2.0\ncompletion = 8.0\n", encoding="utf-8")
+    (folder / "judge.toml").write_text(f"{RETRIEVERS}[prices]\nprompt = 2.0\ncompletion = 8.0\n", encoding="utf-8")
     judge(capfd, "pool", "--data", folder, *COMMON)
     for number in range(3):
         rate_with(capfd, folder, f"m{number}", wrong_from(folder, 50 * number, 50))
@@ -114,10 +115,24 @@ def test_a_panel_goes_through_gate_merge_and_export_as_any_judge(capfd: Capture,
     assert compared["b"]["spending"]["requests"] == sum(ledger.totals(one).requests for one in members)
 
 
+def test_what_was_merged_stays_exportable_when_another_judge_is_tried(capfd: Capture, three: Path) -> None:
+    common = ["--data", three, *COMMON]
+    judge(capfd, "panel", *ledger_of(three).judges(), "--method", "majority", *common)
+    panel_id = ledger_of(three).judges()[-1]
+    judge(capfd, "gate", *common)
+    assert judge(capfd, "merge", *common).code == 0
+    rate_with(capfd, three, "m4", as_experts(three, "python", wrong=100))
+    assert judge(capfd, "export", "--data", three).code == 1
+    assert judge(capfd, "merge", *common).code == 1
+    assert judge(capfd, "gate", *common, "--judge", panel_id).code == 0
+    assert judge(capfd, "export", "--data", three).code == 0
+    assert judge(capfd, "merge", *common, "--judge", panel_id).code == 0
+
+
 def test_no_panel_lowers_the_bar(capfd: Capture, three: Path) -> None:
     common = ["--data", three, *COMMON]
     first, second, third = ledger_of(three).judges()
-    (three / "judge.toml").write_text("[gate]\nf1 = 0.1\n", encoding="utf-8")
+    (three / "judge.toml").write_text(f"{RETRIEVERS}[gate]\nf1 = 0.1\n", encoding="utf-8")
     assert judge(capfd, "panel", first, second, "--method", "median", *common).code == 0
     done = judge(capfd, "gate", *common)
     assert (done.code, "gate.f1 is sealed as 0.67; judge.toml says 0.1" in done.out) == (1, True)

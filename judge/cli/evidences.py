@@ -59,6 +59,9 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
         pool=pool.read(pool_path) if pool_path.is_file() else (),
         reseals=tuple(event for event in reseals(ledger, language) if event.judge_id in {chosen, *members(ledger, chosen)}),
         alarms=_alarms(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
+        observations=controls.stability(
+            ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from
+        ).lines(),
     )
 
 
@@ -71,12 +74,18 @@ def reseals(ledger: Ledger, language: str) -> tuple[log.Event, ...]:
     )
 
 
-def for_release(workspace: Workspace, language: str) -> Evidence | None:
+def for_release(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence | None:
     """Return what `find` does; raises `GateClosed` where it cannot be read, because what cannot be read proves nothing."""
     try:
-        return find(workspace, language)
+        return find(workspace, language, judge_id)
     except DataError as fault:
         raise GateClosed(f"{language}: no judge's ratings are let through: {fault}") from fault
+
+
+def of_merged(workspace: Workspace, language: str) -> Evidence | None:
+    """Return `for_release` of the judge whose ratings were merged last, whichever was sealed since; else as without one."""
+    merged = log.merged(log.read(workspace.folder, language))
+    return for_release(workspace, language, merged.judge_id if merged else None)
 
 
 def ratings(ledger: Ledger, judge_id: str) -> dict[PairKey, int]:
@@ -136,7 +145,7 @@ def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
         found.seal.relevant_from,
         workspace.settings.seed,
         found.judge_id,
-        (*(found.seal.differences(found.stated) if found.stated else ()), *found.alarms),
+        (*(found.seal.differences(found.stated) if found.stated else ()), *found.alarms, *found.observations),
         gate.searches_left_out(workspace.dataset, language, found.seal.gate),
     )
     if found.judge_id is not None:

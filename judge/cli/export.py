@@ -23,7 +23,7 @@ def export(data: Path) -> None:
     from judge.cli import evidences
 
     workspace = open_workspace(data, ())
-    found = {language: evidences.for_release(workspace, language) for language in workspace.languages}
+    found = {language: evidences.of_merged(workspace, language) for language in workspace.languages}
     known = {language: evidence for language, evidence in found.items() if evidence is not None}
     for path in exporting.export(workspace.dataset, known, workspace.settings, workspace.scale):
         click.echo(path)

@@ -54,9 +54,7 @@ def _baseline(workspace: Workspace, language: str) -> tuple[dict[PairKey, int] |
         return None, "no corpus"
     experts = data.experts_of(language)
     try:
-        judge = Baseline(
-            data.queries_of(language), data.functions_of(language), experts, workspace.scale, workspace.settings
-        )
+        judge = Baseline(data.queries_of(language), data.functions_of(language), experts, workspace.scale, workspace.settings)
     except JudgeError:
         return None, "too few expert ratings"
     pairs = sorted(experts)

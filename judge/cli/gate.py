@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--judge", "judge_id", metavar="ID", help="The judge's id, as `judge status` lists it (default: the last sealed)."
 )
-@click.option(
-    "--details", is_flag=True, help="Also: ratings level by level, floor and ceiling, and where the judge disagrees."
-)
+@click.option("--details", is_flag=True, help="Also: ratings level by level, floor and ceiling, and where the judge disagrees.")
 @click.option("--suggest", type=click.IntRange(1), metavar="N", help="Draw N pairs for experts to rate; needs --out.")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv", help="Where --suggest writes the pairs."
@@ -127,9 +125,7 @@ def _together(
         counted = {pair: given for pair, given in experts.items() if pair[0] not in left_out}
         parts[language] = (counted, evidence.ratings)
     first = records[0]
-    levels, by_language = findings.together(
-        parts, workspace.scale.values, first.relevant_from, first.resamples, first.seed
-    )
+    levels, by_language = findings.together(parts, workspace.scale.values, first.relevant_from, first.resamples, first.seed)
     document = {"levels": asdict(levels), "breakdown": asdict(by_language)}
     text = "All languages together\n" + details.levels(levels) + "\n\n" + details.breakdown(by_language)
     return document, text

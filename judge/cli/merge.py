@@ -12,9 +12,10 @@ from pools.errors import GateClosed, JudgeError
 @click.command()
 @data_option
 @lang_option
+@click.option("--judge", "judge_id", metavar="ID", help="The judge, as `judge status` lists it (default: the last sealed).")
 @click.option("--override", metavar="REASON", help="Merge although the gate is shut; stays on record, and the card shows it.")
 @click.pass_context
-def merge(context: click.Context, data: Path, langs: tuple[str, ...], override: str | None) -> None:
+def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: str | None, override: str | None) -> None:
     """Put the judge's ratings into the qrels of every language whose gate passed.
 
     Expert ratings are never changed. A language without a passed gate record that matches its judge, its expert ratings and
@@ -36,7 +37,7 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], override: 
     refused: list[JudgeError] = []
     for language in workspace.languages:
         try:
-            found = evidences.for_release(workspace, language)
+            found = evidences.for_release(workspace, language, judge_id)
         except GateClosed as closed:
             refused.append(closed)
             continue

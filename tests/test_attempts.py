@@ -1,0 +1,244 @@
+"""Attempts to get ratings in past the gate, through the command line: each is refused with exit code 1 and its cause.
+
+Python's judge passed and Go's missed, and both rated their pools. An attempt is tried on `judge merge`, and on `judge export`
+with the ratings in the qrels already. None may change the qrels or bring an export about.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gates import qrels
+from judge import chain, entries
+from judge.answer import Answer
+from judge.batches import Batch, Item
+from judge.cli.demo import copy_sample
+from judge.ledger import Ledger, records
+from pools import dataset, pool, tables
+from prompts import scales, templates
+from tests.command import judge, process
+from tests.fake_api import FakeApi, rating_of
+from tests.test_pipeline import as_experts, files_of
+
+Capture = pytest.CaptureFixture[str]
+TOML = '[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n'
+SCALE = scales.load("relevance")
+
+
+def work(folder: Path, language: str, name: str) -> Path:
+    return folder / "work" / language / name
+
+
+def change_toml(folder: Path, text: str) -> None:
+    # Keys outside of a section have to come first.
+    (folder / "judge.toml").write_text(text + TOML, encoding="utf-8")
+
+
+def rate_again(folder: Path, *more: object, rate: Callable[[str, str], int] = rating_of, model: str = "m") -> None:
+    """Have a further judge rate Python's expert-rated pairs, and put the verdict on the first one back."""
+    record = work(folder, "python", "gate.json").read_bytes()
+    with FakeApi(rate=rate) as api:
+        process("rate", "--data", folder, "--lang", "python", "--model", model, "--base-url", api.url, *more)
+    assert len(Ledger.read(work(folder, "python", "judgements.jsonl")).judges()) == 2
+    work(folder, "python", "gate.json").write_bytes(record)
+
+
+def no_record(folder: Path) -> None:
+    work(folder, "python", "gate.json").unlink()
+
+
+def another_model(folder: Path) -> None:
+    rate_again(folder, model="another", rate=as_experts(folder, "python"))
+
+
+def another_prompt_letter(folder: Path) -> None:
+    text = templates.text("judge")
+    (folder / "mine.j2").write_text(text.replace("search", "Search", 1), encoding="utf-8")
+    change_toml(folder, '[judge]\nprompt = "mine.j2"\n')
+    rate_again(folder)
+
+
+def another_scale(folder: Path) -> None:
+    levels = "".join(f'{value} = "{words}!"\n' for value, words in SCALE.levels)
+    (folder / "mine.toml").write_text(f'name = "relevance"\n[levels]\n{levels}', encoding="utf-8")
+    change_toml(folder, 'scale = "mine.toml"\n')
+    rate_again(folder)
+
+
+def edited_gold(folder: Path) -> None:
+    rows = [row for _, row in tables.read(folder / "qrels.jsonl")]
+    row = next(row for row in rows if row["language"] == "python" and row["expert_ratings"])
+    value = 3 - row["expert_ratings"][0]
+    row |= {"expert_ratings": [value], "relevance": float(value), "relevant": value >= 2}
+    tables.write(folder / "qrels.jsonl", rows)
+
+
+def edited_record(folder: Path) -> None:
+    path = work(folder, "go", "gate.json")
+    path.write_bytes(path.read_bytes().replace(b'"verdict": "missed"', b'"verdict": "passed"'))
+
+
+def edited_figures_too(folder: Path) -> None:
+    path = work(folder, "go", "gate.json")
+    document = json.loads(path.read_bytes())
+    document["agreement"]["f1"] = 0.9
+    path.write_text(json.dumps(document | {"verdict": "passed", "threshold": 0.67}), encoding="utf-8")
+
+
+def edited_threshold(folder: Path) -> None:
+    change_toml(folder, "[gate]\nf1 = 0.1\n")
+    assert process("gate", "--data", folder, "--lang", "go").code == 1
+
+
+def ledger_line_by_hand(folder: Path) -> None:
+    path = work(folder, "python", "judgements.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    reply = next(line for line in lines if b'"kind":"reply"' in line)
+    path.write_bytes(b"".join([*lines, reply.replace(b'"purpose":"validation"', b'"purpose":"pool"')]))
+
+
+def ledger_forged_throughout(folder: Path) -> None:
+    """Change what a reply says and every hash behind it, as somebody who reads the source can."""
+    path = work(folder, "python", "judgements.jsonl")
+    last, out, forged = chain.FIRST, [], False
+    for record in list(records(path)):
+        content = {key: value for key, value in record.items() if key != "chain"}
+        if content["kind"] == "reading" and not forged:
+            content["ratings"] = {key: 3 - value for key, value in content["ratings"].items()}
+            forged = True
+        line, last = chain.line(content, last)
+        out.append(line)
+    path.write_bytes(b"".join(out))
+
+
+def incomplete_validation(folder: Path) -> None:
+    rate_again(folder, "--max-requests", 1, "--concurrency", 1, model="another", rate=as_experts(folder, "python"))
+    assert process("gate", "--data", folder, "--lang", "python").code == 1
+
+
+def record_of_another_language(folder: Path) -> None:
+    shutil.copy(work(folder, "python", "gate.json"), work(folder, "go", "gate.json"))
+
+
+def judge_that_changed(folder: Path) -> None:
+    """Canaries, expert-rated pairs hidden among the pool's, that the judge now gets wrong."""
+    path = work(folder, "python", "judgements.jsonl")
+    data = dataset.load(folder, SCALE)
+    pairs = sorted(data.experts_of("python"))[:40]
+    with Ledger.open(path) as ledger:
+        judge_id = ledger.judges()[0]
+        before = ledger.ratings(judge_id)
+        batch = Batch.of([Item(pair, "search", "code") for pair in pairs])
+        ratings = [{"id": entry, "rating": 3 - before[item.pair]} for entry, item in batch.entries]
+        answer = Answer(json.dumps({"ratings": ratings}), "stop", "m")
+        ledger.add(entries.reply(judge_id, "pool", batch, answer))
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What is done, to which language's ratings, and what merge says of it; export too, where it is the same."""
+
+    language: str
+    do: Callable[[Path], None]
+    merge: str
+    export: str | None = None
+
+
+ANOTHER_JUDGE = r"the gate record is of judge \w+, these ratings are by \w+ \(another model, prompt, scale or batch"
+NOT_ITS_RATINGS = r"has judge_rating \d, the ledger of judge \w+ has"
+ATTEMPTS = {
+    "no record": Attempt("python", no_record, r"python: no gate record; run"),
+    "another model": Attempt("python", another_model, ANOTHER_JUDGE, NOT_ITS_RATINGS),
+    "another prompt letter": Attempt("python", another_prompt_letter, ANOTHER_JUDGE, NOT_ITS_RATINGS),
+    "another scale": Attempt("python", another_scale, ANOTHER_JUDGE, NOT_ITS_RATINGS),
+    "edited gold": Attempt("python", edited_gold, r"the expert ratings are not those sealed before the first rating"),
+    "edited gate.json": Attempt("go", edited_record, r"does not follow from the ratings \(verdict\): it was edited"),
+    "edited figures": Attempt("go", edited_figures_too, r"does not follow from the ratings \(verdict, agreement\): it was"),
+    "edited judge.toml": Attempt("go", edited_threshold, r"is missed: F1 0\.\d+ is below 0\.67.*gate\.f1 is sealed as 0\.67"),
+    "ledger by hand": Attempt("python", ledger_line_by_hand, r"judgements\.jsonl:\d+: changed or put there by hand"),
+    "ledger forged": Attempt(
+        "python", ledger_forged_throughout, r"the judge's ratings of expert-rated pairs changed since", NOT_ITS_RATINGS
+    ),
+    "incomplete": Attempt(
+        "python", incomplete_validation, r"validation is incomplete: 40 of 168 expert-rated pairs", NOT_ITS_RATINGS
+    ),
+    "another language": Attempt("go", record_of_another_language, r"go: its gate record is that of python"),
+    "canaries": Attempt("python", judge_that_changed, r"the gate is closed again: the judge agrees .* on \d+ of \d+ hidden"),
+}
+
+
+@pytest.fixture(scope="module")
+def gated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample with both languages' pools rated; Python's judge is wrong on ten pairs, Go's rates at random."""
+    folder = tmp_path_factory.mktemp("gated") / "sample"
+    copy_sample(folder)
+    change_toml(folder, "")
+    assert process("pool", "--data", folder).code == 0
+    for language, rate in (("python", as_experts(folder, "python", wrong=10)), ("go", rating_of)):
+        with FakeApi(rate=rate) as api:
+            endpoint = ["--model", "m", "--base-url", api.url]
+            done = process("rate", "--data", folder, "--lang", language, *endpoint, "--continue")
+        assert done.code == 0, done.err
+        assert process("gate", "--data", folder, "--lang", language).code == (0 if language == "python" else 1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def merged(gated: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
+    """The same with one language's ratings put into the qrels: Python's rightly, Go's by hand."""
+    out = {}
+    for language in ("python", "go"):
+        folder = tmp_path_factory.mktemp("merged") / "sample"
+        shutil.copytree(gated, folder)
+        data = dataset.load(folder, SCALE)
+        ledger = Ledger.read(work(folder, language, "judgements.jsonl"))
+        drawn = pool.read(pool.path(folder, language))
+        rows = qrels.merge(data, language, drawn, ledger.ratings(ledger.judges()[0]), 2)
+        qrels.write(folder, replace(data, qrels=rows).qrels)
+        out[language] = folder
+    return out
+
+
+def copy_of(folder: Path, tmp_path: Path, attempt: Attempt) -> Path:
+    shutil.copytree(folder, tmp_path / "sample")
+    attempt.do(tmp_path / "sample")
+    return tmp_path / "sample"
+
+
+def published(folder: Path) -> Mapping[str, Any]:
+    return {name: content for name, content in files_of(folder).items() if not name.endswith(".lock")}
+
+
+def test_without_an_attempt_what_passed_goes_in_and_out(capfd: Capture, gated: Path, merged: Mapping[str, Path]) -> None:
+    assert judge(capfd, "merge", "--data", gated, "--lang", "go").code == 1
+    assert judge(capfd, "export", "--data", merged["python"]).code == 0
+    shutil.rmtree(merged["python"] / "export")
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_merge_refuses(capfd: Capture, gated: Path, tmp_path: Path, name: str) -> None:
+    attempt = ATTEMPTS[name]
+    folder = copy_of(gated, tmp_path, attempt)
+    before = published(folder)
+    done = judge(capfd, "merge", "--data", folder, "--lang", attempt.language)
+    assert done.code == 1
+    assert re.search(attempt.merge, done.error), done.error
+    assert published(folder) == before
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_export_refuses(capfd: Capture, merged: Mapping[str, Path], tmp_path: Path, name: str) -> None:
+    attempt = ATTEMPTS[name]
+    folder = copy_of(merged[attempt.language], tmp_path, attempt)
+    before = published(folder)
+    done = judge(capfd, "export", "--data", folder)
+    assert done.code == 1
+    assert re.search(attempt.export or attempt.merge, done.error), done.error
+    assert published(folder) == before
+    assert not (folder / "export").exists()
