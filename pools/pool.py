@@ -2,12 +2,23 @@
 
 What a retriever returned is judged whole; of what only the loosest one returned, or none did, a random sample is, so that what
 the retrievers miss can be estimated without bias. A sample is the n candidates with the smallest keyed hash of (seed, search,
-function): every candidate has the same chance, the draw depends on nothing but the candidates, and a candidate that was drawn
-stays drawn as long as its stratum does not change.
+function): every candidate has the same chance, and the draw depends on nothing but the candidates.
+
+A pool can be drawn again, after a new retriever or new functions, and then keeps the pairs of the earlier drawing. Whatever
+the history, a probability is that of the drawing just made, and nothing of the earlier one enters into it, so it stays true:
+
+- a pair that was ever `pooled` stays so with probability 1. That it was depends on no chance, so it is simply no candidate
+  for a sample any more.
+- the hashes do not change, so what was drawn before is drawn again as long as its stratum only lost candidates to other
+  retrievers; the next smallest hashes fill up the places of those.
+- where a stratum gained candidates (new functions, say), some of the earlier sample are no longer among the n smallest. They
+  stay in the pool, with their judgements, but without a probability: chance decided that they were there, in a drawing that is
+  not this one, so no estimate may count them beside the sample. About n times the share of new candidates are so replaced.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import heapq
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,8 +40,9 @@ LOOSEST = "grep-any"
 class PoolPair:
     """A pair to be judged.
 
-    `retrievers` are all that returned it, sorted. `stratum` and `probability`, its inclusion probability in (0, 1], are None
-    for a validation pair, which is judged because experts rated it.
+    `retrievers` are all that returned it, sorted. `stratum` is None for a validation pair, which is judged because experts
+    rated it. `probability` is the pair's inclusion probability in (0, 1]; None for a validation pair, and for a pair of a
+    sample that is kept from an earlier drawing only and therefore counts in no estimate.
     """
 
     search_id: str
@@ -51,50 +63,94 @@ def draw(
     validation: Collection[PairKey],
     settings: PoolSettings,
     seed: int,
+    earlier: Sequence[PoolPair] = (),
 ) -> tuple[PoolPair, ...]:
     """Return the pool of one language, sorted by search and function.
 
     `hits` holds each retriever's under its name, `validation` the expert-rated pairs. A pair that any retriever but grep-any
     returned is `pooled` with probability 1; of the N pairs of a search that only grep-any returned, `grep_any_sample` (n) are
     drawn without replacement with probability n / N each (1 where N is not more than n), and of those that nothing returned
-    `unflagged_sample`. The result does not depend on the order of any input.
+    `unflagged_sample`. The pairs of an `earlier` pool whose search and function are still there stay in the pool, as the
+    module says. The result does not depend on the order of any input.
     """
-    returned: dict[PairKey, set[str]] = {}
-    for retriever, flagged in hits.items():
-        for hit in flagged:
-            returned.setdefault(hit.pair, set()).add(retriever)
+    returned = _returned(hits)
+    rated: dict[str, set[str]] = {}
+    for search_id, function_id in validation:
+        rated.setdefault(search_id, set()).add(function_id)
+    before: dict[str, dict[str, PoolPair]] = {}
+    for entry in earlier:
+        if entry.stratum is not None:
+            before.setdefault(entry.search_id, {})[entry.function_id] = entry
+    pool = []
+    for search_id, names in rated.items():
+        pool += [PoolPair(search_id, name, returned.get(search_id, {}).get(name, ()), None, None) for name in names]
     known = sorted(function_ids)
-    rated = set(validation)
-    pool = [PoolPair(*pair, tuple(sorted(returned.get(pair, ()))), None, None) for pair in rated]
-    for query in queries:
-        by_stratum: dict[str, list[str]] = {stratum: [] for stratum in STRATA}
-        for function_id in known:
-            pair = (query.search_id, function_id)
-            if pair not in rated:
-                by_stratum[_stratum(returned.get(pair))].append(function_id)
-        sizes = {GREP_ANY_SAMPLE: settings.grep_any_sample, UNFLAGGED_SAMPLE: settings.unflagged_sample}
-        for stratum, candidates in by_stratum.items():
-            size = min(sizes.get(stratum, len(candidates)), len(candidates))
-            for function_id in _sample(query.search_id, candidates, size, seed):
-                pair = (query.search_id, function_id)
-                pool.append(PoolPair(*pair, tuple(sorted(returned.get(pair, ()))), stratum, size / len(candidates)))
+    for search_id in (query.search_id for query in queries):
+        unwanted = rated.get(search_id, set())
+        candidates = [name for name in known if name not in unwanted]
+        pool += _drawn(search_id, candidates, returned.get(search_id, {}), before.get(search_id, {}), settings, seed)
     return tuple(sorted(pool, key=lambda entry: entry.pair))
 
 
-def _stratum(retrievers: Collection[str] | None) -> str:
+def _returned(hits: Mapping[str, Sequence[Hit]]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return for each search and function the sorted retrievers that returned it."""
+    out: dict[str, dict[str, tuple[str, ...]]] = {}
+    longer: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
+    for retriever in sorted(hits):
+        for hit in hits[retriever]:
+            of_search = out.setdefault(hit.search_id, {})
+            names = of_search.get(hit.function_id, ())
+            if retriever not in names:
+                # One tuple for all pairs that the same retrievers returned: there may be millions of pairs.
+                of_search[hit.function_id] = longer.setdefault((names, retriever), (*names, retriever))
+    return out
+
+
+def _drawn(
+    search_id: str,
+    candidates: Sequence[str],
+    returned: Mapping[str, tuple[str, ...]],
+    before: Mapping[str, PoolPair],
+    settings: PoolSettings,
+    seed: int,
+) -> list[PoolPair]:
+    by_stratum: dict[str, list[str]] = {stratum: [] for stratum in STRATA}
+    for function_id in candidates:
+        if function_id in before and before[function_id].stratum == POOLED:
+            by_stratum[POOLED].append(function_id)
+        else:
+            by_stratum[_stratum(returned.get(function_id, ()))].append(function_id)
+    sizes = {GREP_ANY_SAMPLE: settings.grep_any_sample, UNFLAGGED_SAMPLE: settings.unflagged_sample}
+    out = []
+    for stratum, members in by_stratum.items():
+        size = min(sizes.get(stratum, len(members)), len(members))
+        chosen = dict.fromkeys(_sample(search_id, members, size, seed), size / len(members) if members else None)
+        for function_id in (*chosen, *(name for name in members if name in before and name not in chosen)):
+            names = returned.get(function_id, ())
+            if stratum == POOLED and _stratum(names) != POOLED:
+                names = tuple(sorted({*names, *before[function_id].retrievers}))
+            out.append(PoolPair(search_id, function_id, names, stratum, chosen.get(function_id)))
+    return out
+
+
+def _stratum(retrievers: Collection[str]) -> str:
     if not retrievers:
         return UNFLAGGED_SAMPLE
     return GREP_ANY_SAMPLE if set(retrievers) == {LOOSEST} else POOLED
 
 
-def _sample(search_id: str, candidates: Sequence[str], size: int, seed: int) -> Iterable[str]:
+def _sample(search_id: str, candidates: Sequence[str], size: int, seed: int) -> Sequence[str]:
     if size == len(candidates):
         return candidates
     key = hashlib.sha256(f"{seed} {search_id}".encode("utf-8", "surrogatepass")).digest()
-    return sorted(
-        candidates,
-        key=lambda name: (hashlib.blake2b(name.encode("utf-8", "surrogatepass"), key=key, digest_size=16).digest(), name),
-    )[:size]
+    keyed = hashlib.blake2b(key=key, digest_size=16)
+
+    def place(name: str) -> tuple[bytes, str]:
+        own = keyed.copy()
+        own.update(name.encode("utf-8", "surrogatepass"))
+        return own.digest(), name
+
+    return heapq.nsmallest(size, candidates, key=place)
 
 
 def path(folder: Path, language: str) -> Path:

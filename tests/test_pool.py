@@ -1,6 +1,5 @@
 """The pool: strata, inclusion probabilities, and a draw that depends on nothing but what it is drawn from."""
 
-import math
 import random
 from pathlib import Path
 
@@ -67,21 +66,61 @@ def test_a_small_stratum_is_taken_whole_and_another_seed_draws_others() -> None:
     assert len(drawn) == 12
     first, second = (pool.draw(QUERIES, IDS, {}, set(), SIZES, seed=seed) for seed in (1, 2))
     assert first != second
+    assert len({frozenset(entry.function_id for entry in first if entry.search_id == q.search_id) for q in QUERIES}) == 3
 
 
-def test_the_weighted_estimate_of_relevant_pairs_is_unbiased() -> None:
-    """Over 2,000 seeds: the mean of sum(relevant / probability) is the truth within 3 standard errors."""
-    flagged, _ = world(4)
-    rng = random.Random(5)
-    relevant = {(query.search_id, name) for query in QUERIES for name in rng.sample(IDS, 20)}
-    estimates = []
-    for seed in range(2000):
-        drawn = pool.draw(QUERIES, IDS, flagged, set(), SIZES, seed)
-        estimates.append(sum(1 / (entry.probability or math.nan) for entry in drawn if entry.pair in relevant))
-    mean = sum(estimates) / len(estimates)
-    deviation = math.sqrt(sum((value - mean) ** 2 for value in estimates) / (len(estimates) - 1))
-    assert deviation > 0
-    assert abs(mean - len(relevant)) < 3 * deviation / math.sqrt(len(estimates))
+def test_a_pool_drawn_again_from_the_same_is_the_same() -> None:
+    flagged, validation = world(7)
+    first = pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=1)
+    assert pool.draw(QUERIES, IDS, flagged, validation, SIZES, 1, random.Random(1).sample(first, len(first))) == first
+
+
+def test_a_new_retriever_adds_its_hits_and_fills_up_the_samples() -> None:
+    flagged, validation = world(8)
+    before = {name: found for name, found in flagged.items() if name != "bm25"}
+    first = pool.draw(QUERIES, IDS, before, validation, SIZES, seed=1)
+    second = pool.draw(QUERIES, IDS, flagged, validation, SIZES, 1, first)
+    assert second == pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=1)
+    earlier, now = {entry.pair for entry in first}, {entry.pair: entry for entry in second}
+    assert earlier <= set(now)
+    pooled_now = {entry.pair for entry in first if entry.stratum not in {None, pool.POOLED}} & {h.pair for h in flagged["bm25"]}
+    added = [entry for pair, entry in now.items() if pair not in earlier]
+    assert pooled_now
+    assert len([entry for entry in added if entry.stratum != pool.POOLED]) == len(pooled_now)
+    assert {entry.pair for entry in added if entry.stratum == pool.POOLED} <= {hit.pair for hit in flagged["bm25"]}
+
+
+def test_new_functions_replace_a_few_of_a_sample_which_stay_without_a_probability() -> None:
+    first = pool.draw(QUERIES, IDS[:40], {}, set(), SIZES, seed=1)
+    second = pool.draw(QUERIES, IDS, {}, set(), SIZES, 1, first)
+    fresh = pool.draw(QUERIES, IDS, {}, set(), SIZES, seed=1)
+    assert {entry for entry in second if entry.probability is not None} == set(fresh)
+    kept = {entry.pair for entry in second if entry.probability is None}
+    assert kept == {entry.pair for entry in first} - {entry.pair for entry in fresh}
+    assert 0 < len(kept) < len(first) / 2
+    assert {entry.stratum for entry in second} == {pool.UNFLAGGED_SAMPLE}
+    third = pool.draw(QUERIES, IDS, {}, set(), SIZES, 1, second)
+    assert third == second
+
+
+def test_what_was_pooled_stays_pooled_with_who_returned_it() -> None:
+    flagged = {"grep-agent": [Hit("q0", "f001", 1)], "grep-any": [Hit("q0", "f001", 1)]}
+    first = pool.draw(QUERIES[:1], IDS, flagged, set(), SIZES, seed=1)
+    edited = {"grep-agent": [Hit("q0", "f002", 1)], "grep-any": [Hit("q0", "f001", 1)]}
+    second = {entry.pair: entry for entry in pool.draw(QUERIES[:1], IDS, edited, set(), SIZES, 1, first)}
+    assert second["q0", "f001"] == PoolPair("q0", "f001", ("grep-agent", "grep-any"), pool.POOLED, 1.0)
+    assert second["q0", "f002"] == PoolPair("q0", "f002", ("grep-agent",), pool.POOLED, 1.0)
+    assert {entry.probability for entry in second.values() if entry.stratum == pool.UNFLAGGED_SAMPLE} == {7 / 58}
+
+
+def test_only_what_the_dataset_still_has_is_kept() -> None:
+    flagged = {"bm25": [Hit("q0", "f001", 1), Hit("q1", "f001", 1), Hit("q0", "f002", 1)]}
+    first = pool.draw(QUERIES[:2], IDS, flagged, {("q2", "f000")}, SIZES, seed=1)
+    second = pool.draw(QUERIES[:1], IDS[2:], {}, {("q0", "f002")}, PoolSettings(unflagged_sample=0), 1, first)
+    assert PoolPair("q0", "f002", (), None, None) in second
+    assert {entry.search_id for entry in second} == {"q0"}
+    assert not {"f000", "f001"} & {entry.function_id for entry in second}
+    assert {entry.pair for entry in second} == {e.pair for e in first if e.search_id == "q0" and e.function_id > "f001"}
 
 
 def test_files_round_trip_with_the_same_bytes(tmp_path: Path) -> None:

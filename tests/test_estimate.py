@@ -1,0 +1,104 @@
+"""The estimate of relevant pairs over many seeds of a small world whose truth is known, and by hand."""
+
+import math
+import random
+
+import pytest
+from scipy.stats import chi2
+
+from pools import pool
+from pools.dataset import Query
+from pools.estimate import Estimate, relevant_pairs
+from pools.hits import Hit
+from pools.pool import PoolPair
+from pools.settings import PoolSettings
+
+QUERIES = [Query("python", f"q{number}", "search") for number in range(5)]
+IDS = [f"f{number:03}" for number in range(100)]
+SIZES = PoolSettings(grep_any_sample=10, unflagged_sample=10)
+SEEDS = 2000
+
+
+def world(rates: tuple[float, float, float]) -> tuple[dict[str, list[Hit]], list[Hit], dict[tuple[str, str], bool]]:
+    """Hits, those of one more retriever, and which pairs are relevant: at a rate each for grep-all, only grep-any, neither."""
+    rng = random.Random(1)
+    loose = [Hit(query.search_id, name, 1) for query in QUERIES for name in rng.sample(IDS, 33)]
+    strict = [hit for hit in loose if rng.random() < 0.2]
+    further = [Hit(query.search_id, name, 1) for query in QUERIES for name in rng.sample(IDS, 10)]
+    rate = dict.fromkeys(((query.search_id, name) for query in QUERIES for name in IDS), rates[2])
+    rate |= {hit.pair: rates[1] for hit in loose} | {hit.pair: rates[0] for hit in strict}
+    return {"grep-all": strict, "grep-any": loose}, further, {pair: rng.random() < rate[pair] for pair in rate}
+
+
+@pytest.mark.parametrize("rates", [(0.6, 0.33, 0.33), (0.6, 0.05, 0.01)], ids=["common", "rare"])
+@pytest.mark.parametrize("again", [False, True], ids=["drawn once", "drawn again"])
+def test_the_estimate_is_unbiased_and_its_interval_covers(rates: tuple[float, float, float], again: bool) -> None:
+    """Over 2,000 seeds: the mean is the truth within 3 standard errors, and at least 93 % of the 95 % intervals hold it.
+
+    Drawn again means: first over three quarters of the functions, then over all of them and with one more retriever.
+    """
+    flagged, further, relevant = world(rates)
+    truth = sum(relevant.values())
+    estimates, covered = [], 0
+    for seed in range(SEEDS):
+        drawn = pool.draw(QUERIES, IDS[: 75 if again else 100], flagged, set(), SIZES, seed)
+        if again:
+            first = {entry.pair for entry in drawn}
+            drawn = pool.draw(QUERIES, IDS, flagged | {"bm25": further}, set(), SIZES, seed, drawn)
+            assert first <= {entry.pair for entry in drawn}
+        estimate = relevant_pairs(drawn, relevant, len(relevant))
+        assert (estimate.unrated, estimate.uncovered) == (0, 0)
+        estimates.append(estimate.total)
+        covered += estimate.lower <= truth <= estimate.upper
+    mean = sum(estimates) / SEEDS
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in estimates) / (SEEDS - 1))
+    assert deviation > 0
+    assert abs(mean - truth) < 3 * deviation / math.sqrt(SEEDS)
+    assert covered / SEEDS >= 0.93
+
+
+def sampled(count: int, probability: float) -> list[PoolPair]:
+    return [PoolPair("q0", f"s{number}", (), pool.UNFLAGGED_SAMPLE, probability) for number in range(count)]
+
+
+def test_by_hand() -> None:
+    entries = [
+        PoolPair("q0", "expert", (), None, None),
+        PoolPair("q0", "pooled", ("bm25",), pool.POOLED, 1.0),
+        PoolPair("q0", "unrated", ("bm25",), pool.POOLED, 1.0),
+        PoolPair("q0", "kept", (), pool.UNFLAGGED_SAMPLE, None),
+        *sampled(10, 0.01),
+    ]
+    verdicts = {("q0", name): True for name in ("expert", "pooled", "kept", "s0", "s1")}
+    verdicts |= {("q0", f"s{number}"): False for number in range(2, 10)}
+    estimate = relevant_pairs(entries, verdicts, 1010)
+    assert (estimate.found, estimate.total, estimate.missed) == (5, 202.0, 197.0)
+    assert (estimate.unrated, estimate.uncovered) == (1, 7)
+    assert 5 <= estimate.lower < 202 < estimate.upper < 1000
+
+
+def test_a_sample_without_a_relevant_pair_bounds_them_by_the_poisson_distribution() -> None:
+    estimate = relevant_pairs(sampled(10, 0.001), {("q0", f"s{number}"): False for number in range(10)}, 10_000)
+    assert (estimate.found, estimate.total, estimate.lower) == (0, 0.0, 0.0)
+    assert estimate.upper == pytest.approx(1000 * chi2.ppf(0.975, 2) / 2, rel=0.01)
+    assert estimate.upper == pytest.approx(3689, rel=0.01)
+
+
+def test_pairs_without_a_verdict_are_stood_for_by_the_others() -> None:
+    verdicts = {("q0", "s0"): True, ("q0", "s1"): False}
+    estimate = relevant_pairs(sampled(10, 0.1), verdicts, 100)
+    assert (estimate.found, estimate.total, estimate.unrated, estimate.uncovered) == (1, 50.0, 8, 0)
+    assert relevant_pairs(sampled(10, 0.1), {}, 100) == Estimate(0, 0.0, 0.0, 0.0, 10, 100)
+
+
+def test_a_pool_that_leaves_nothing_out_is_counted() -> None:
+    entries = sampled(3, 1.0)
+    verdicts = {("q0", "s0"): True, ("q0", "s1"): False, ("q0", "s2"): True}
+    assert relevant_pairs(entries, verdicts, 3) == Estimate(2, 2.0, 2.0, 2.0, 0, 0)
+
+
+def test_no_more_pairs_are_relevant_than_there_are() -> None:
+    verdicts = {("q0", f"s{number}"): True for number in range(5)}
+    estimate = relevant_pairs(sampled(5, 0.5), verdicts, 10)
+    assert (estimate.total, estimate.upper) == (10.0, 10.0)
+    assert 5 < estimate.lower < 10
