@@ -1,7 +1,5 @@
 """What stands behind a verdict, as text for a terminal: levels, floor and ceiling, breakdowns, comparisons, labels."""
 
-from collections.abc import Sequence
-
 from gates import report
 from gates.breakdown import Breakdown
 from gates.comparison import Comparison
@@ -25,7 +23,7 @@ def bounds(record: GateRecord, baseline: float | None, left_out: LeftOut | None,
         ("ceiling: first expert against the others", "too few pairs" if between is None else report.number(between.f1, 3)),
         ("ceiling: each expert left out in turn", "too few pairs" if left_out is None else report.number(left_out.f1, 3)),
     ]
-    return "F1 between floor and ceiling\n" + _columns(rows)
+    return "F1 between floor and ceiling\n" + report.columns(rows)
 
 
 def _not_run(why: str | None) -> str:
@@ -47,7 +45,7 @@ def levels(found: Levels) -> str:
         ("Krippendorff's alpha, ordinal", _figure(found.alpha)),
         ("leniency (judge less experts)", _figure(found.leniency, signed=True)),
     ]
-    return "\n\n".join(_columns(rows) for rows in (table, shares, figures))
+    return "\n\n".join(report.columns(rows) for rows in (table, shares, figures))
 
 
 def breakdown(found: Breakdown) -> str:
@@ -66,7 +64,7 @@ def breakdown(found: Breakdown) -> str:
     rows.append(("all", str(found.pairs), report.counted(found.same, found.pairs), "", ""))
     left_out = len(found.groups) - len(chosen)
     more = f"\n({left_out} more, none of which differs, are in the JSON)" if left_out else ""
-    return _columns(rows) + more
+    return report.columns(rows) + more
 
 
 def comparison(found: Comparison, first: str, second: str) -> str:
@@ -85,7 +83,7 @@ def comparison(found: Comparison, first: str, second: str) -> str:
         (f"relevant by {first} alone", str(found.flips.first_only)),
         (f"relevant by {second} alone", str(found.flips.second_only)),
     ]
-    return _columns(rows)
+    return report.columns(rows)
 
 
 def labels(record: GateRecord, needed: Needed | None) -> str:
@@ -111,9 +109,3 @@ def _figure(figure: Figure, signed: bool = False) -> str:
     sign = "+" if signed else ""
     interval = "" if figure.interval is None else f" ({figure.interval[0]:{sign}.3f} to {figure.interval[1]:{sign}.3f})"
     return f"{figure.value:{sign}.4f}{interval}"
-
-
-def _columns(rows: Sequence[tuple[str, ...]]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines)

@@ -83,6 +83,13 @@ def certainty(record: GateRecord) -> str:
     return f"{'clear' if record.clear else 'uncertain'}: {share(agreeing)} of resamples agree, {record.confidence:.0%} is clear"
 
 
+def columns(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return rows of equally many cells as lines with aligned columns."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join(lines)
+
+
 def number(value: float | None, digits: int = 4) -> str:
     """Return a figure to so many digits, or the word for one that is not defined."""
     return UNDEFINED if value is None else f"{value:.{digits}f}"

@@ -25,6 +25,7 @@ from judge.cli.pool import pool
 from judge.cli.rate import rate
 from judge.cli.ratings import ratings
 from judge.cli.status import status
+from judge.cli.tune import tune
 from judge.cli.withdraw import withdraw
 from pools.errors import JudgeError, Stopped, UsageError
 
@@ -52,7 +53,9 @@ def main() -> None:
     """
 
 
-for command in (init, corpus, importing, check, pool, rate, gate, compare, panel, merge, withdraw, export, status, log, demo):
+for command in (
+    init, corpus, importing, check, pool, tune, rate, gate, compare, panel, merge, withdraw, export, status, log, demo,
+):  # fmt: skip
     main.add_command(command)
 importing.add_command(ratings)
 

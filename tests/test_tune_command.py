@@ -1,0 +1,128 @@
+"""`judge tune` against a real server: tuning searches only, nothing asked twice, and nothing written after a seal."""
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from judge.cli.demo import copy_sample
+from judge.ledger import Ledger
+from pools import dataset, settings
+from prompts import scales, templates
+from tests.command import judge
+from tests.fake_api import FakeApi, rating_of
+from tests.test_pipeline import as_experts, files_of
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    copy_sample(tmp_path / "sample")
+    (tmp_path / "sample" / "judge.toml").write_text("# mine\n[prices]\nprompt = 2.0\ncompletion = 8.0\n", encoding="utf-8")
+    return tmp_path / "sample"
+
+
+def worse(folder: Path, share: float) -> Callable[[str, str], int]:
+    """A judge that is right on all but a share of the pairs."""
+    right = as_experts(folder, "python")
+
+    def rate(search: str, code: str) -> int:
+        wrong = hashlib.sha256(f"{search}{code}".encode()).digest()[1] < 256 * share
+        return 3 - right(search, code) if wrong else right(search, code)
+
+    return rate
+
+
+def tuning_pairs(folder: Path) -> set[tuple[str, str]]:
+    data = dataset.load(folder, scales.load("relevance"))
+    searches = {query.search_id: query.search for query in data.queries_of("python") if query.split == "tuning"}
+    codes = {function.id: function.code for function in data.functions_of("python")}
+    return {(searches[search], codes[function]) for search, function in data.experts_of("python") if search in searches}
+
+
+def test_every_combination_rates_the_tuning_pairs_once_and_the_best_is_written(capfd: Capture, sample: Path) -> None:
+    (sample / "mine.j2").write_text(templates.text("judge") + "\n", encoding="utf-8")
+    tried = ["--prompt", "judge", "--prompt", "mine.j2", "--pairs", 1, "--pairs", 20]
+    base = ["tune", "--data", sample, "--lang", "python", *tried]
+    pairs = tuning_pairs(sample)
+    with FakeApi(rate=worse(sample, 0.4)) as api:
+        done = judge(capfd, *base, "--base-url", api.url, "--model", "bad", "--json")
+        assert done.code == 0, done.err
+        assert {len(asked.pairs) for asked in api.requests} <= {1, 20, len(pairs) % 20}
+        assert len(api.asked_pairs) == 4 * len(pairs) == 4 * 43
+        assert set(api.asked_pairs) == pairs
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        done = judge(capfd, *base, "--base-url", api.url, "--model", "bad", "--model", "good", "--json")
+        assert {asked.body["model"] for asked in api.requests} == {"good"}, "what is in the ledgers is not asked for again"
+        asked = len(api.requests)
+        assert judge(capfd, *base, "--base-url", api.url, "--model", "bad", "--model", "good").code == 0
+        assert len(api.requests) == asked
+    found = json.loads(done.out)["combinations"]
+    assert [(entry["model"], entry["prompt"], entry["pairs_per_batch"]) for entry in found] == [
+        (model, prompt, number) for model in ("bad", "good") for prompt in ("judge", "mine.j2") for number in (1, 20)
+    ]
+    assert [entry["unrated"] for entry in found] == [0] * 8
+    assert all(entry["f1"]["interval"] and entry["area"]["interval"] and entry["cost"] > 0 for entry in found)
+    chosen = [entry for entry in found if entry["chosen"]]
+    assert len(chosen) == 1
+    assert (chosen[0]["model"], chosen[0]["pairs_per_batch"], chosen[0]["f1"]["value"]) == ("good", 20, 1.0)
+    assert found[-1]["flips"]["value"] > 0.2
+    assert "# mine" in (sample / "judge.toml").read_text(encoding="utf-8")
+    written = settings.load(sample).judge
+    assert (written.model, written.prompt, written.pairs_per_batch) == ("good", chosen[0]["prompt"], 20)
+    assert not (sample / "work" / "python" / "judgements.jsonl").exists()
+    assert 'gate.split = "test"' in done.err
+
+
+def test_what_was_chosen_is_what_rates(capfd: Capture, sample: Path) -> None:
+    common = ["--data", sample, "--lang", "python"]
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        judge(capfd, "tune", *common, "--base-url", api.url, "--model", "m", "--pairs", 10)
+        done = judge(capfd, "rate", *common, "--base-url", api.url)
+        assert done.code == 0, done.err
+    sealed = Ledger.read(sample / "work" / "python" / "judgements.jsonl").judges()
+    assert [path.stem for path in (sample / "work" / "python" / "tuning").glob("*.jsonl")] == list(sealed)
+
+
+def test_after_a_seal_it_only_prints(capfd: Capture, sample: Path) -> None:
+    common = ["--data", sample, "--lang", "python"]
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        endpoint = ["--base-url", api.url, "--model", "m"]
+        judge(capfd, "rate", *common, *endpoint)
+        before, asked = files_of(sample), len(api.requests)
+        done = judge(capfd, "tune", *common, *endpoint)
+        assert (done.code, "--print-only" in done.error) == (2, True)
+        assert judge(capfd, "tune", "--data", sample, "--lang", "go", *endpoint).code == 2
+        assert (files_of(sample), len(api.requests)) == (before, asked)
+        done = judge(capfd, "tune", *common, *endpoint, "--pairs", 10, "--pairs", 40, "--print-only")
+        assert (done.code, "chosen" in done.out) == (0, True)
+    assert (sample / "judge.toml").read_bytes() == before["judge.toml"]
+
+
+def test_a_limit_stops_it_and_the_same_command_goes_on(capfd: Capture, sample: Path) -> None:
+    before = (sample / "judge.toml").read_bytes()
+    command = ["tune", "--data", sample, "--lang", "python", "--model", "m", "--pairs", 5, "--concurrency", 1]
+    with FakeApi(rate=rating_of) as api:
+        done = judge(capfd, *command, "--base-url", api.url, "--max-requests", 4)
+        assert (done.code, "--max-requests" in done.err) == (4, True)
+        assert (sample / "judge.toml").read_bytes() == before
+        assert judge(capfd, *command, "--base-url", api.url).code == 0
+        assert len(api.asked_pairs) == len(set(api.asked_pairs)) == 43
+
+
+def test_no_tuning_search_and_no_model_are_named(capfd: Capture, sample: Path) -> None:
+    done = judge(capfd, "tune", "--data", sample, "--lang", "go", "--model", "m")
+    assert (done.code, "split" in done.err) == (2, True)
+    assert "no model is named" in judge(capfd, "tune", "--data", sample, "--lang", "python").error
+
+
+def test_a_judge_that_refuses_pairs_is_not_chosen(capfd: Capture, sample: Path) -> None:
+    before = (sample / "judge.toml").read_bytes()
+    refused = min(tuning_pairs(sample))
+    with FakeApi(rate=as_experts(sample, "python"), poison=lambda search, code: (search, code) == refused) as api:
+        done = judge(capfd, "tune", "--data", sample, "--lang", "python", "--model", "m", "--pairs", 10, "--base-url", api.url)
+    assert (done.code, "none is chosen" in done.err, "42/43" in done.out) == (1, True, True)
+    assert (sample / "judge.toml").read_bytes() == before
