@@ -29,7 +29,8 @@ class Evidence:
     `judge_id` None and `identity` empty for ratings published without a ledger; `ratings` are all the judge's, `identity` is
     the document that its id hashes (model, pairs_per_batch, shown_characters, sampling, …), `seal` what was fixed before the
     first rating, `stated` what judge.toml says now, `reseals` the ledger's changes of the seal, `alarms` what was found wrong
-    with the judge after its verdict, which closes the gate again.
+    with the judge after its verdict, which closes the gate again, `observations` what else was seen of it, for the record's
+    notes.
     """
 
     judge_id: str | None
@@ -40,6 +41,7 @@ class Evidence:
     pool: Sequence[PooledBy] = ()
     reseals: tuple[Event, ...] = ()
     alarms: tuple[str, ...] = ()
+    observations: tuple[str, ...] = ()
 
 
 def published(data: Dataset, language: str, settings: Settings) -> Evidence | None:

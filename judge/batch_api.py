@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from judge import batches, entries
+from judge import batches, entries, redaction
 from judge.answer import Answer, Unfit
 from judge.batches import Batch, Item
 from judge.client import Client
@@ -32,8 +32,9 @@ MOST_ROWS = 50_000
 MOST_BYTES = 190_000_000
 MOST_BARREN = 3
 """Jobs in a row that may bring nothing but errors that pass."""
+FIRST_POLL = 0.5
 POLL = 60.0
-"""Seconds between two looks at a job."""
+"""Seconds between the first two looks at a job, doubled each time, and between later ones."""
 ENDED = {"completed", "expired", "cancelled", "failed"}
 
 
@@ -81,6 +82,7 @@ class _Jobs:
         self.standing: Standing = ledger.standing(identity.judge_id)
         self.spent = Spent()
         self._items, self._purpose, self._identity, self._client = items, purpose, identity, client
+        self._codes = {item.pair: item.code for item in items}
         self._ledger, self._settings, self._seed, self._note = ledger, settings, seed, note
         self._interrupted = asyncio.Event()
         self._barren = 0
@@ -140,10 +142,12 @@ class _Jobs:
     async def _collect(self, job: Job) -> bool:
         """Wait for the end of a job and store its replies; says whether there was any. Ends the run where none is to come."""
         job_id = await self._begin(job)
+        wait = FIRST_POLL
         while (found := await self._client.send(lambda: self._client.get(f"/batches/{job_id}")))["status"] not in ENDED:
             counts = found.get("request_counts") or {}
             self._note(f"job {job_id}: {found['status']}, {counts.get('completed', 0)} of {len(job.batches)} batches answered")
-            await self._client.pause(self._interrupted, POLL)
+            await self._client.pause(self._interrupted, wait)
+            wait = min(2 * wait, POLL)
             if self._interrupted.is_set():
                 raise Stopped(f"job {job_id} goes on at the endpoint; the same command collects it, also days later")
         for name in ("output_file_id", "error_file_id"):
@@ -188,6 +192,10 @@ class _Jobs:
             self._keep(job, custom_id, batch, answer)
 
     def _keep(self, job: Job, custom_id: str, batch: Batch, answer: Answer) -> None:
+        if self._identity.redact:
+            # What was masked is not in the row that comes back, and the same code masks the same way.
+            codes = [self._codes[pair] for pair in (item.pair for item in batch.items) if pair in self._codes]
+            answer = replace(answer, redacted=sum(redaction.mask(code).total for code in codes))
         self.spent.add(len(batch.entries), answer)
         record = entries.reply(self._identity.judge_id, job.purpose, batch, answer)
         self._ledger.add(record | {"file": job.file, "custom_id": custom_id})

@@ -50,6 +50,17 @@ class Stability:
         """Share of the pairs rated again whose verdict (relevant or not) changed; None where none was."""
         return None if not self.pairs else 1 - self.same_verdict / self.pairs
 
+    def lines(self) -> tuple[str, ...]:
+        """Return what a person should know of it, a line each; none where no pair was rated again."""
+        if self.flip_rate is None:
+            return ()
+        means = " ".join("-" if mean is None else f"{mean:.2f}" for _, mean in self.places)
+        return (
+            f"{self.pairs} pairs rated again: {self.same_rating} with the same rating, "
+            f"{self.pairs - self.same_verdict} verdicts flipped ({self.flip_rate:.1%})",
+            f"mean rating by place in the batch, first tenth to last: {means}",
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:

@@ -25,7 +25,9 @@ from tests.fake_api import FakeApi, Script, rating_of
 Capture = pytest.CaptureFixture[str]
 
 
-WITHOUT_CONTROLS = "\n[judge]\ncanaries = 0\nretest = 0.0\n"
+# The quick retrievers alone: what the others return is tested on its own.
+QUICK = '\n[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n'
+WITHOUT_CONTROLS = QUICK + "\n[judge]\ncanaries = 0\nretest = 0.0\n"
 
 
 @pytest.fixture
@@ -34,10 +36,10 @@ def sample(tmp_path: Path) -> Path:
     return plain_sample(tmp_path / "sample")
 
 
-def plain_sample(folder: Path) -> Path:
+def plain_sample(folder: Path, further: str = WITHOUT_CONTROLS) -> Path:
     copy_sample(folder)
     with (folder / settings.FILE).open("a", encoding="utf-8") as file:
-        file.write(WITHOUT_CONTROLS)
+        file.write(further)
     return folder
 
 
@@ -112,7 +114,7 @@ def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:
 
 
 def test_canaries_and_retests_are_hidden_counted_and_replace_nothing(capfd: Capture, tmp_path: Path) -> None:
-    copy_sample(tmp_path)
+    plain_sample(tmp_path, QUICK)
     common = ["--data", tmp_path, "--lang", "python"]
     judge(capfd, "pool", *common)
     with FakeApi(rate=as_experts(tmp_path, "python")) as api:
@@ -130,6 +132,15 @@ def test_canaries_and_retests_are_hidden_counted_and_replace_nothing(capfd: Capt
     ratings = ledger.ratings(judge_id)
     assert {repeat.rating == ratings[repeat.pair] for repeat in repeats} == {True}
     assert len(ratings) == 168 + 287
+    entry = json.loads(judge(capfd, "status", *common, "--json").out)["languages"][0]["judges"][0]
+    assert entry["canaries"] == {"rated": len(canaries), "same_verdict": len(canaries), "alarm": None}
+    assert entry["retest"] == {"pairs": len(retests), "same_rating": len(retests), "flip_rate": 0.0}
+    assert sum(place["ratings"] for place in entry["places"]) == len(ratings)
+    assert "rated again" in judge(capfd, "status", *common).out
+    judge(capfd, "gate", *common)
+    record = json.loads((tmp_path / "work" / "python" / "gate.json").read_bytes())
+    assert any("0 verdicts flipped (0.0%)" in line for line in record["notes"])
+    assert any("by place in the batch" in line for line in record["notes"])
 
 
 def test_a_dry_run_tells_the_cost_and_sends_nothing(capfd: Capture, sample: Path) -> None:
@@ -185,7 +196,9 @@ def test_the_batch_interface_gives_the_same_ratings(capfd: Capture, sample: Path
             done = judge(capfd, "rate", "--data", folder, "--lang", "python", "--model", "m", "--base-url", api.url, *further)
         assert done.code == 0, done.err
         ledger = Ledger.read(folder / "work" / "python" / "judgements.jsonl")
-        found.append(ledger.ratings(ledger.judges()[0]))
+        judge_id = ledger.judges()[0]
+        assert ledger.totals(judge_id).redacted > 0, "the sample has an e-mail address in a function"
+        found.append((judge_id, ledger.ratings(judge_id), ledger.totals(judge_id).redacted))
     assert found[0] == found[1]
     assert judge(capfd, "rate", "--data", sample, "--judge", "baseline", "--batch-api").code == 2
     assert judge(capfd, "rate", "--data", sample, "--model", "m", "--batch-api", "--max-pairs", 3).code == 2

@@ -34,6 +34,7 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
     from collections import Counter
 
     from gates import gate, qrels
+    from judge import controls, money
     from judge.cli import evidences
     from judge.ledger import Ledger
     from pools import pool
@@ -47,6 +48,9 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
     judges = []
     for judge_id in ledger.judges():
         sealed, totals = ledger.seal(judge_id), ledger.totals(judge_id)
+        relevant_from = sealed.relevant_from if sealed else workspace.settings.relevant_from
+        standing, experts = ledger.standing(judge_id), data.experts_of(language)
+        watched, steady = controls.watch(standing, experts, relevant_from), controls.stability(standing, experts, relevant_from)
         judges.append(
             {
                 "judge_id": judge_id,
@@ -60,7 +64,12 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
                 "prompt_tokens": totals.usage.prompt,
                 "cached_tokens": totals.usage.cached,
                 "completion_tokens": totals.usage.completion,
-                "cost": totals.cost,
+                "secrets_masked": totals.redacted,
+                "cost": money.total(totals, workspace.settings.prices),
+                "canaries": {"rated": watched.canaries, "same_verdict": watched.same, "alarm": watched.alarm},
+                "retest": {"pairs": steady.pairs, "same_rating": steady.same_rating, "flip_rate": steady.flip_rate},
+                "places": [{"ratings": count, "mean": mean} for count, mean in steady.places],
+                "observations": [*([watched.alarm] if watched.alarm else []), *steady.lines()],
                 "verdict": record.verdict if record and record.judge_id == judge_id else None,
             }
         )
@@ -84,11 +93,17 @@ def _text(entry: dict[str, Any]) -> str:
         f"  merged  {entry['merged']} pairs rated by a judge",
     ]
     for judge in entry["judges"]:
+        cost = "cost not known" if judge["cost"] is None else f"${judge['cost']:.4f}"
         lines.append(
             f"  judge   {judge['judge_id']} ({judge['model']}): {judge['rated']} rated, {len(judge['failed'])} failed, "
             f"{judge['requests']} requests, {judge['prompt_tokens']} prompt tokens ({judge['cached_tokens']} cached), "
-            f"{judge['completion_tokens']} completion tokens, ${judge['cost']:.4f}, gate: {judge['verdict'] or 'no verdict'}"
+            f"{judge['completion_tokens']} completion tokens, {cost}, {judge['secrets_masked']} secrets masked, "
+            f"gate: {judge['verdict'] or 'no verdict'}"
         )
+        if judge["canaries"]["rated"]:
+            found = judge["canaries"]
+            lines.append(f"  watch   {found['same_verdict']} of {found['rated']} hidden expert-rated pairs with their verdict")
+        lines += [f"  watch   {line}" for line in judge["observations"]]
         lines += [
             f"  failed  {failure['search_id']} {failure['function_id']}: {failure['reason']}" for failure in judge["failed"]
         ]
