@@ -20,7 +20,7 @@ unexport DATA MAKEFLAGS MAKEOVERRIDES MFLAGS
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[embedding]'
 	touch $@
 
 .venv/installed-test: .venv/installed

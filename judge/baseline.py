@@ -1,5 +1,7 @@
 """The baseline judge: a small model over lexical features, with no network and no model file.
 
+Where the embedding has left its vectors, their cosine is one more feature, and the judge's identity says so.
+
 It learns from the expert ratings of its language and is cross-validated by search, so a validation pair is always rated by
 a model that saw no rating of its search, and its figures at the gate are honest; every other pair is rated by the model
 that saw them all. A logistic regression tells how probably a pair is relevant. Where that becomes a rating is decided on the
@@ -20,11 +22,12 @@ from typing import Any
 from judge import replies
 from judge.answer import Answer
 from judge.batches import Batch
-from judge.features import COLUMNS, Features
+from judge.features import Features, columns
 from judge.identity import Identity
 from pools.dataset import Function, PairKey, Query
 from pools.errors import DataError, UsageError
 from pools.settings import Settings
+from pools.vectors import Similarity
 from prompts.scales import Scale
 
 NAME = "baseline"
@@ -52,9 +55,10 @@ class _Model:
 class Baseline:
     """A judge of one language; implements `judge.run.Judge`.
 
-    `experts` holds the ratings of every expert-rated pair. Its ratings are a function of searches, functions, expert ratings,
-    scale and settings alone, not of their order or of the batches. Raises `UsageError` where there is too little to learn
-    from, and `DataError` where an expert-rated pair has no search or no function.
+    `experts` holds the ratings of every expert-rated pair, `similarity` the cosines where there are vectors. Its ratings are a
+    function of searches, functions, expert ratings, cosines, scale and settings alone, not of their order or of the batches.
+    Raises `UsageError` where there is too little to learn from, and `DataError` where an expert-rated pair has no search or no
+    function.
     """
 
     def __init__(
@@ -64,19 +68,24 @@ class Baseline:
         experts: Mapping[PairKey, Sequence[int]],
         scale: Scale,
         settings: Settings,
+        similarity: Similarity | None = None,
     ) -> None:
-        self._queries, self._functions = queries, functions
+        self._queries, self._functions, self._similarity = queries, functions, similarity
         self._pairs = tuple(sorted(experts))
         self._means = [math.fsum(experts[pair]) / len(experts[pair]) for pair in self._pairs]
         self._scale, self._settings = scale, settings
         self._check(queries[0].language if queries else "this language")
         self.identity = Identity(
             NAME,
-            f"Lexical features {', '.join(COLUMNS)}; logistic regression cross-validated by search; version {VERSION}",
+            f"Features {', '.join(columns(similarity))}; logistic regression cross-validated by search; version {VERSION}",
             scale,
             settings.judge.shown_characters,
             settings.judge.pairs_per_batch,
-            {"learned_from": self._fingerprint(experts), "relevant_from": settings.relevant_from},
+            {
+                "learned_from": self._fingerprint(experts),
+                "relevant_from": settings.relevant_from,
+                "embedding": None if similarity is None else similarity.embedder,
+            },
             redact=False,
         )
 
@@ -125,7 +134,7 @@ class Baseline:
 
     @cached_property
     def _features(self) -> Features:
-        return Features(self._queries, self._functions, self._settings.judge.shown_characters)
+        return Features(self._queries, self._functions, self._settings.judge.shown_characters, self._similarity)
 
     @cached_property
     def _table(self) -> Any:

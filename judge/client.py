@@ -12,7 +12,7 @@ import json
 import random
 import re
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
@@ -178,6 +178,20 @@ class Client:
         """Wait for an event, at most so long, by the client's clock."""
         await self._clock.wait(event, seconds)
 
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return the vectors of some texts, in their order; raises `Stopped` where the endpoint does not give them."""
+        body = {"model": self.model, "input": [_SURROGATE.sub("\ufffd", text) for text in texts]}
+
+        async def once() -> list[list[float]]:
+            return _vectors(await self.post("/embeddings", body), len(texts))
+
+        try:
+            return await self.send(once)
+        except _Refused as refused:
+            raise self._stopped(refused.refusal) from refused
+        except Unanswered as unanswered:
+            raise self._stopped(Refusal(0, unanswered.reason)) from unanswered
+
     async def send(self, once: Callable[[], Awaitable[T]]) -> T:
         """Return what a request returns, sent again after faults that pass; raises as `ask` does."""
         tries, answers = 0, self._pace.answers
@@ -339,6 +353,15 @@ def _answer(document: Mapping[str, Any], model: str) -> Answer:
         ),
         cost=float(cost) if isinstance(cost, int | float) and 0 <= cost < 1e9 else None,
     )
+
+
+def _vectors(document: Mapping[str, Any], count: int) -> list[list[float]]:
+    """Read the vectors of a reply; what lacks one is a fault that passes."""
+    try:
+        found = {int(entry["index"]): [float(figure) for figure in entry["embedding"]] for entry in document["data"]}
+        return [found[place] for place in range(count)]
+    except (KeyError, TypeError, ValueError):
+        raise _Refused(Refusal(0, "a reply without a vector for each text")) from None
 
 
 def _count(value: object) -> int:

@@ -1,4 +1,4 @@
-"""What the baseline judge sees of a pair: lexical figures of search and code, as named columns.
+"""What the baseline judge sees of a pair: lexical figures of search and code, and their cosine, as named columns.
 
 Nothing here knows a rating. A column is read from the pair's own texts, from how the function compares with all others of
 its language for this search, or from how it resembles those that match best (pseudo-relevance feedback, which finds
@@ -17,12 +17,16 @@ from typing import Any
 from judge import thesaurus
 from pools import codewords
 from pools.dataset import Function, PairKey, Query
+from pools.vectors import Similarity
 
 COLUMNS = (
     "bm25", "bm25_of_best", "bm25_rank", "words", "words_in_name", "words_in_code", "words_in_comments", "name_precision",
     "related", "related_of_best", "related_rank", "related_in_name", "ngrams", "ngrams_of_name", "ngrams_of_comments",
     "words_like_best", "ngrams_like_best", "length", "search_length", "has_comments",
 )  # fmt: skip
+
+COSINE = "cosine"
+"""The column of the embedding, where there are vectors."""
 
 # BM25 as in Robertson & Zaragoza, The Probabilistic Relevance Framework (2009), with Lucene's inverse document frequency.
 K1 = 1.2
@@ -36,6 +40,11 @@ _NONE: frozenset[int] = frozenset()
 _COMMENT = re.compile(r'"""(.*?)"""|\'\'\'(.*?)\'\'\'|/\*(.*?)\*/|//([^\n]*)|#([^\n]*)', re.DOTALL)
 _NAME = re.compile(r"\b(?:def|func|function|fn|sub)\s+(?:self\.)?(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)")
 _CALL = re.compile(r"(?<![@\w$])([A-Za-z_$][\w$]*)\s*(?:\(|=\s*(?:async\s*)?(?:function|\())")
+
+
+def columns(similarity: Similarity | None) -> tuple[str, ...]:
+    """Return the columns that there are with or without vectors."""
+    return COLUMNS if similarity is None else (*COLUMNS, COSINE)
 
 
 def stem(word: str) -> str:
@@ -89,9 +98,17 @@ class _Ranking:
 class Features:
     """The columns of any pair of one language, whatever order its searches and functions come in."""
 
-    def __init__(self, queries: Iterable[Query], functions: Iterable[Function], shown_characters: int) -> None:
+    def __init__(
+        self,
+        queries: Iterable[Query],
+        functions: Iterable[Function],
+        shown_characters: int,
+        similarity: Similarity | None = None,
+    ) -> None:
+        """Count the words of a corpus; with a `similarity` of its searches and functions, `cosine` is one more column."""
         from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 
+        self._similarity = similarity
         self.searches = {query.search_id: query.search for query in queries}
         self.codes = {
             function.id: function.code[:shown_characters] for function in sorted(functions, key=lambda function: function.id)
@@ -109,13 +126,18 @@ class Features:
         self._ngrams = lru_cache(maxsize=4096)(self._transform)
 
     def table(self, pairs: Sequence[PairKey]) -> Any:
-        """Return the figures of some pairs as an array of floats, a row a pair, in the order of `COLUMNS`."""
+        """Return the figures of some pairs as an array of floats, a row a pair, in the order of `columns`."""
         import numpy
 
-        rows = [self._row(self.searches[search_id], function_id) for search_id, function_id in pairs]
-        return numpy.array([[row[column] for column in COLUMNS] for row in rows], dtype=float).reshape(-1, len(COLUMNS))
+        rows = [self._row(pair) for pair in pairs]
+        if self._similarity is not None:
+            for pair, row in zip(pairs, rows, strict=True):
+                row[COSINE] = self._similarity.cosine(pair)
+        chosen = columns(self._similarity)
+        return numpy.array([[row[column] for column in chosen] for row in rows], dtype=float).reshape(-1, len(chosen))
 
-    def _row(self, search: str, function_id: str) -> dict[str, float]:
+    def _row(self, pair: PairKey) -> dict[str, float]:
+        search, function_id = self.searches[pair[0]], pair[1]
         code, place, ranking = self.codes[function_id], self._place[function_id], self._ranking(search)
         comment, name = comments(code), name_of(code)
         name_stems = set(stems(name))

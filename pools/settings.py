@@ -15,6 +15,8 @@ from pools import files
 from pools.errors import UsageError
 
 FILE = "judge.toml"
+BUILT_IN = "all-MiniLM-L6-v2-int8"
+"""The embedding that comes with the install extra."""
 
 
 def _key(default: Any, doc: str, least: float | None = None, most: float | None = None) -> Any:
@@ -26,10 +28,23 @@ class PoolSettings:
     """Which pairs are pooled."""
 
     retrievers: tuple[str, ...] = _key(
-        ("grep-agent", "grep-all", "grep-any"), "the retrievers that `judge pool` runs; what it lacks (a model, say) it names"
+        ("grep-agent", "grep-all", "grep-any", "bm25", "embedding"),
+        "the retrievers that `judge pool` runs; what it lacks (a model, say) it names",
     )
     grep_any_sample: int = _key(20, "pairs a search drawn at random from what only grep-any hit", 0)
     unflagged_sample: int = _key(10, "pairs a search drawn at random from what nothing hit", 0)
+    bm25_depth: int = _key(20, "hits of bm25 a search: its best so many", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """The model that compares searches and functions by their meaning."""
+
+    model: str = _key(
+        BUILT_IN, "the built-in default, which needs no download; or a sentence-transformers name or folder, or an endpoint's"
+    )
+    base_url: str = _key("", "an OpenAI-compatible endpoint that gives embeddings; empty: the model runs here")
+    threshold: float = _key(0.3, "a hit is relevant with at least this probability, by the expert-rated pairs", 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +109,7 @@ class Settings:
     scale: str = _key("relevance", "a built-in scale's name (0-3), or the path of a .toml file of your own")
     seed: int = _key(1, "seed of all sampling and shuffling", 0)
     pool: PoolSettings = PoolSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
     judge: JudgeSettings = JudgeSettings()
     gate: GateSettings = GateSettings()
     prices: PriceSettings = PriceSettings()

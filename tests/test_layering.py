@@ -22,6 +22,8 @@ HEAVY = {
     "bm25s",
     "krippendorff",
     "onnxruntime",
+    "tokenizers",
+    "sentence_transformers",
     "datasketch",
     "detect_secrets",
 }

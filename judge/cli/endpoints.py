@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from judge.client import Client
@@ -10,6 +10,7 @@ from pools.errors import UsageError
 from pools.settings import Settings
 
 KEY = "OPENAI_API_KEY"
+TEXTS_PER_REQUEST = 64
 
 
 def client(
@@ -46,3 +47,18 @@ def asking(settings: Settings, model: str | None, base_url: str | None) -> Calla
         return asyncio.run(once())
 
     return ask
+
+
+def vectorising(settings: Settings) -> Callable[[Sequence[str]], list[list[float]]]:
+    """Return a function that has the endpoint of `[embedding]` give the vectors of some texts, several requests at a time."""
+
+    def vectorise(texts: Sequence[str]) -> list[list[float]]:
+        async def all_of_them() -> list[list[float]]:
+            async with client(settings, settings.embedding.model, settings.embedding.base_url, {}) as asked:
+                starts = range(0, len(texts), TEXTS_PER_REQUEST)
+                found = await asyncio.gather(*(asked.embed(texts[start : start + TEXTS_PER_REQUEST]) for start in starts))
+            return [vector for vectors in found for vector in vectors]
+
+        return asyncio.run(all_of_them())
+
+    return vectorise

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from judge.batches import Item
-from judge.cli import endpoints
+from judge.cli import embedded, endpoints
 from judge.cli.workspace import Workspace
 from judge.client import Client, preload
 from judge.identity import Identity
@@ -21,12 +21,14 @@ def make(workspace: Workspace, language: str, name: str, model: str | None, base
         from judge.baseline import Baseline
 
         data = workspace.dataset
+        queries, functions = data.queries_of(language), data.functions_of(language)
         return Baseline(
-            data.queries_of(language),
-            data.functions_of(language),
+            queries,
+            functions,
             data.experts_of(language),
             workspace.scale,
             workspace.settings,
+            embedded.similarity(workspace, language, queries, functions),
         )
     chosen = identity(workspace, model)
     client = endpoints.client(workspace.settings, model, base_url, chosen.sampling)

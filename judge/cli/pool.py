@@ -20,7 +20,7 @@ from pools.dataset import Function, Query
 from pools.errors import UsageError
 from pools.hits import Hit
 
-RETRIEVERS = ("grep-agent", "grep-all", "grep-any")
+RETRIEVERS = ("grep-agent", "grep-all", "grep-any", "bm25", "embedding")
 
 
 @click.command()
@@ -33,7 +33,8 @@ def pool(data: Path, langs: tuple[str, ...], model: str | None, base_url: str | 
     """Run the retrievers and draw the samples: which pairs are to be judged.
 
     grep-agent needs one pattern a search in work/<language>/patterns.jsonl; with --model (or judge.model) an LLM writes those
-    that are missing, and you can write or edit them by hand. Without either it is left out, with a note.
+    that are missing, and you can write or edit them by hand. Without either it is left out, with a note; so is embedding
+    where the packages it needs, or enough expert ratings to tell a hit by, are missing.
 
     \b
     Examples:
@@ -104,6 +105,15 @@ def _retrieve(
     if "grep-agent" in wanted:
         flagged = _grep_agent(workspace, language, queries, functions, model, base_url)
         found |= {} if flagged is None else {"grep-agent": flagged}
+    if "bm25" in wanted:
+        from pools import bm25
+
+        found["bm25"] = bm25.search(queries, functions, workspace.settings.pool.bm25_depth)
+    if "embedding" in wanted:
+        from judge.cli import embedded
+
+        flagged = embedded.search(workspace, language, queries, functions)
+        found |= {} if flagged is None else {"embedding": flagged}
     return dict(sorted(found.items()))
 
 

@@ -1,0 +1,77 @@
+"""The embedding as the commands use it: its vectors completed, its cosines calibrated, and what it lacks said in a note."""
+
+from collections.abc import Iterable, Sequence
+
+from judge.cli import endpoints
+from judge.cli.workspace import Workspace, note
+from pools import calibration, embedding, vectors
+from pools.calibration import Calibration
+from pools.dataset import Function, Query
+from pools.errors import UsageError
+from pools.hits import Hit
+from pools.vectors import Embedder, Similarity, Vectors
+
+
+def search(
+    workspace: Workspace, language: str, queries: Sequence[Query], functions: Sequence[Function]
+) -> tuple[Hit, ...] | None:
+    """Return the embedding's hits; None, with a note, where a package or the ratings to calibrate it with are missing."""
+    settings = workspace.settings.embedding
+    try:
+        embedder = embedding.embedder(settings, endpoints.vectorising(workspace.settings) if settings.base_url else None)
+    except UsageError as error:
+        note(f"{language}: embedding left out: {error}")
+        return None
+    texts = [query.search for query in queries] + [function.code for function in functions]
+    made = _complete(workspace, language, embedder, texts)
+    similar = vectors.between(made, queries, functions)
+    learned = None if similar is None else _calibrate(workspace, language, queries, similar)
+    if learned is None:
+        return None
+    return embedding.search(queries, functions, made, learned, settings.threshold)
+
+
+def similarity(
+    workspace: Workspace, language: str, queries: Sequence[Query], functions: Sequence[Function]
+) -> Similarity | None:
+    """Return the cosines of the vectors that are on disk, None where a search or a function has none."""
+    path = vectors.path(workspace.folder, language, workspace.settings.embedding)
+    return vectors.between(vectors.read(path), queries, functions)
+
+
+def _complete(workspace: Workspace, language: str, embedder: Embedder, texts: Iterable[str]) -> Vectors:
+    from tqdm import tqdm
+
+    with tqdm(desc=f"{language} embedding", unit=" texts", disable=None) as bar:
+
+        def progress(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        path = vectors.path(workspace.folder, language, workspace.settings.embedding)
+        return vectors.complete(path, embedder, texts, progress)
+
+
+def _calibrate(workspace: Workspace, language: str, queries: Sequence[Query], similar: Similarity) -> Calibration | None:
+    experts = workspace.dataset.experts_of(language)
+    relevant = {pair: sum(given) / len(given) >= workspace.settings.relevant_from for pair, given in experts.items()}
+    tuning = {query.search_id for query in queries if query.split == "tuning"}
+    learned = calibration.fit({pair: similar.cosine(pair) for pair in experts}, relevant, tuning)
+    if learned is None:
+        note(
+            f"{language}: embedding left out: its hits are told by expert ratings, of at least {calibration.LEAST_SEARCHES} "
+            f"searches, {calibration.LEAST_PAIRS} relevant pairs and {calibration.LEAST_PAIRS} others; have more pairs rated"
+        )
+        return None
+    calibration.write(calibration.path(workspace.folder, language, "embedding"), learned, similar.embedder)
+    source = "the tuning split" if learned.learned_from == "tuning" else "all rated searches"
+    note(
+        f"{language}: embedding calibrated on {source}; on searches it did not see: Brier score {learned.brier:.4f}, "
+        f"{learned.base_rate_brier:.4f} by the base rate, {learned.pairs} pairs"
+    )
+    if learned.curve.slope <= 0:
+        note(
+            f"{language}: embedding left out: its cosine does not tell relevant pairs from others; try another embedding.model"
+        )
+        return None
+    return learned
