@@ -221,6 +221,17 @@ def test_without_an_attempt_what_passed_goes_in_and_out(capfd: Capture, gated: P
     shutil.rmtree(merged["python"] / "export")
 
 
+@pytest.mark.parametrize("name", ["edited gold", "canaries"])
+def test_the_gate_itself_says_that_a_pass_does_not_hold_any_more(
+    capfd: Capture, gated: Path, tmp_path: Path, name: str
+) -> None:
+    folder = copy_of(gated, tmp_path, ATTEMPTS[name])
+    done = judge(capfd, "gate", "--data", folder, "--lang", "python")
+    assert (done.code, ": passed (" in done.out) == (1, True)
+    assert "the gate " in done.error
+    assert judge(capfd, "merge", "--data", folder, "--lang", "python").code == 1
+
+
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_merge_refuses(capfd: Capture, gated: Path, tmp_path: Path, name: str) -> None:
     attempt = ATTEMPTS[name]

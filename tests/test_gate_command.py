@@ -2,14 +2,17 @@
 
 import csv
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
-from judge import placement
+from judge import entries, placement
 from judge.cli.demo import copy_sample
+from judge.identity import Identity
 from judge.ledger import Ledger
 from pools import dataset
+from pools.settings import GateSettings
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi
@@ -100,6 +103,7 @@ def test_suggested_pairs_come_back_as_expert_ratings_and_ask_for_a_new_seal(capf
     done = judge(capfd, "gate", *common)
     assert "the expert ratings are sealed as" in done.out
     assert "--reseal REASON" in done.out
+    assert (done.code, "the gate stays closed" in done.error) == (1, True)
     assert "178 of 178 expert-rated" in done.out
     assert judge(capfd, "merge", *common).code == 1
     assert judge(capfd, "gate", *common, "--reseal", "ratings by anna added").code == 0
@@ -122,6 +126,15 @@ def test_a_sheet_off_the_scale_changes_nothing(capfd: Capture, rated: Path) -> N
     assert (done.code, "row 3: rating '4'" in done.error) == (3, True)
     assert (rated / "qrels.jsonl").read_bytes() == before
     assert not (rated / "work" / "python" / "log.jsonl").exists()
+
+
+def test_a_seal_holds_every_condition_and_an_earlier_versions_lack_means_not_asked_for() -> None:
+    identity = Identity("m", "prompt", scales.load("relevance"), 100, 40, {})
+    line = entries.seal(identity, GateSettings(f1=0.7, precision=0.5), 2, "gold")
+    assert line["gate"].keys() == {item.name for item in fields(GateSettings)}
+    assert entries.seal_of(line | {"time": "now"}).gate == GateSettings(f1=0.7, precision=0.5)
+    earlier = {"f1": 0.7, "confidence": 0.95, "resamples": 10_000, "require_confidence": False}
+    assert entries.seal_of(line | {"time": "now", "gate": earlier}).gate == GateSettings(f1=0.7)
 
 
 def test_nothing_is_suggested_where_the_judge_rated_no_pool(capfd: Capture, csn: Path, tmp_path: Path) -> None:

@@ -41,8 +41,10 @@ def gate(
 ) -> None:
     """Tell how the judge agrees with the experts, and whether its ratings may leave.
 
-    Exits 0 where every language passed and 1 where one did not. Writes work/<language>/gate.json beside the ledger. A
-    published dataset without a ledger is only read: its qrels rows that carry both expert_ratings and judge_rating are audited.
+    Exits 0 where every language passed and 1 where one did not, or where a pass does not hold any more: the expert ratings
+    are not those sealed, or the judge has been found to have changed since. Writes work/<language>/gate.json beside the
+    ledger. A published dataset without a ledger is only read: its qrels rows that carry both expert_ratings and judge_rating
+    are audited.
 
     --details trains the baseline judge for the floor, which takes a while; so does --json, which always has everything. Of a
     breakdown only what differs after Holm's correction is marked. --suggest draws from the pairs of the pool that the judge
@@ -65,10 +67,13 @@ def gate(
             evidences.reseal(workspace, language, judge_id, reseal)
     found = {language: evidences.required(workspace, language, judge_id) for language in workspace.languages}
     records = [evidences.verdict(workspace, language, evidence) for language, evidence in found.items()]
+    closed = [line for record in records if record.passed for line in _closed(record, found[record.language])]
     click.echo(_shown(workspace, found, records, as_json, details))
+    for line in closed:
+        note(f"judge: {line}")
     if suggest is not None and out is not None:
         _suggest(workspace, found[workspace.languages[0]], suggest, out)
-    if not all(record.passed for record in records):
+    if closed or not all(record.passed for record in records):
         context.exit(GateClosed.exit_code)
 
 
@@ -77,6 +82,17 @@ def _check(workspace: Workspace, suggest: int | None, out: Path | None) -> None:
         raise UsageError("--suggest N and --out FILE.csv go together; give both")
     if suggest is not None and len(workspace.languages) > 1:
         raise UsageError(f"--suggest draws for one language; name it with --lang: {', '.join(workspace.languages)}")
+
+
+def _closed(record: "GateRecord", evidence: "Evidence") -> list[str]:
+    """Return why ratings that passed may not leave all the same, a line each."""
+    lines = [f"{record.language}: the gate is closed again: {alarm}" for alarm in evidence.alarms]
+    if evidence.seal.gold_sha256 not in (None, record.gold_sha256):
+        lines.append(
+            f"{record.language}: the gate stays closed, because the expert ratings are not those that were sealed; seal these "
+            f"with `judge gate --lang {record.language} --reseal REASON`, or restore them"
+        )
+    return lines
 
 
 def _shown(
@@ -104,6 +120,8 @@ def _needed(workspace: Workspace, found: "dict[str, Evidence]", record: "GateRec
     from gates import details, findings
     from gates import gate as gates
 
+    if record.clear:
+        return None
     left_out = gates.searches_left_out(workspace.dataset, record.language, found[record.language].seal.gate)
     experts = workspace.dataset.experts_of(record.language)
     return details.more_labels(record, findings.needed(record, experts, found[record.language].ratings, left_out))
