@@ -53,7 +53,7 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
     \b
     Examples:
       judge compare 9ecbd489fbbab1c9 02c2b5b1ea5c9f2d --lang go
-      judge compare 9ecbd489fbbab1c9 ../other/work/go/judgements.jsonl --lang go
+      judge compare 9ecbd489fbbab1c9 ../other/judgements.jsonl --lang go
       judge compare ../published . --json
     """
     import json

@@ -2,11 +2,17 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from judge.cli.workspace import data_option, lang_option, note, open_workspace
+from judge.cli.workspace import Workspace, data_option, lang_option, note, open_workspace
+from pools.dataset import Dataset
 from pools.errors import GateClosed, JudgeError
+
+if TYPE_CHECKING:
+    from gates.evidence import Evidence
+    from gates.log import Event
 
 
 @click.command()
@@ -28,52 +34,69 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
     """
     from dataclasses import replace
 
-    from gates import gate, log, qrels
+    from gates import log, qrels
     from judge.cli import evidences
 
     workspace = open_workspace(data, langs)
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    merged, events = workspace.dataset, []
+    merged = workspace.dataset
+    events: list[log.Event] = []
+    done: list[str] = []
     refused: list[JudgeError] = []
     for language in workspace.languages:
         try:
             found = evidences.for_release(workspace, language, judge_id)
-        except GateClosed as closed:
-            refused.append(closed)
+        except GateClosed as unreadable:
+            refused.append(unreadable)
             continue
         if found is None or found.judge_id is None:
             refused.append(JudgeError(f"{language}: no ledger to merge from; run `judge rate --lang {language}`"))
             continue
-        reason = None
-        try:
-            gate.admits(
-                gate.read(gate.path(data, language)),
-                language,
-                found.judge_id,
-                workspace.dataset.experts_of(language),
-                found.ratings,
-                found.seal,
-                found.stated,
-                gate.searches_left_out(workspace.dataset, language, found.seal.gate),
-                found.alarms,
-            )
-        except GateClosed as closed:
+        closed = _closed(workspace, language, found)
+        if closed is not None:
             if override is None:
                 refused.append(closed)
                 continue
             events.append(log.Event(now, "override", language, found.judge_id, override, str(closed)))
-            reason = override
         rows = qrels.merge(merged, language, found.pool, found.ratings, found.seal.relevant_from)
         merged = replace(merged, qrels=rows)
         added = sum(row.language == language and row.source == "judge" for row in rows)
-        click.echo(f"{language}: {added} pairs rated by judge {found.judge_id} merged" + (" by override" if reason else ""))
+        done.append(f"{language}: {added} pairs rated by judge {found.judge_id} merged" + (" by override" if closed else ""))
         events.append(log.Event(now, "merge", language, found.judge_id, None, f"{added} pairs"))
-    # The log first: what is merged by override must be on record even if the next write fails.
-    for event in events:
-        log.append(data, event)
-    if events:
-        qrels.write(data, merged.qrels)
+    _write(merged, events)
+    if done:
+        click.echo("\n".join(done))
     for error in refused:
         note(f"judge: {error}")
     if refused:
         context.exit(GateClosed.exit_code)
+
+
+def _write(merged: Dataset, events: "list[Event]") -> None:
+    from gates import log, qrels
+
+    # The log first: what is merged by override must be on record even if the next write fails.
+    for event in events:
+        log.append(merged.folder, event)
+    if events:
+        qrels.write(merged.folder, merged.qrels)
+
+
+def _closed(workspace: Workspace, language: str, found: "Evidence") -> GateClosed | None:
+    from gates import gate
+
+    try:
+        gate.admits(
+            gate.read(gate.path(workspace.folder, language)),
+            language,
+            found.judge_id,
+            workspace.dataset.experts_of(language),
+            found.ratings,
+            found.seal,
+            found.stated,
+            gate.searches_left_out(workspace.dataset, language, found.seal.gate),
+            found.alarms,
+        )
+    except GateClosed as closed:
+        return closed
+    return None

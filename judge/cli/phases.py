@@ -84,6 +84,7 @@ async def _phases(
     settings = workspace.settings
 
     async def phase(items: list[Item], purpose: Purpose, limits: Limits, controls: Controls | None) -> Outcome:
+        """Rate some pairs, by jobs or directly."""
         if request.batch_api and isinstance(judge, LlmJudge):
             return await batch_api.rate(
                 items, purpose, judge.identity, judge.client, ledger, settings.judge, settings.seed, settings.prices, note
@@ -155,8 +156,11 @@ def plan(workspace: Workspace, language: str, model: str | None) -> dict[str, An
     return out
 
 
-def replayed(workspace: Workspace, language: str, source: Path) -> dict[str, Any]:
-    """Read a ledger's replies again into the language's own new ledger, and return what came of it, as JSON values."""
+def replayed(workspace: Workspace, source: Path) -> dict[str, Any]:
+    """Read a ledger's replies again into the own new ledger of the one language asked for; returns JSON values."""
+    language, *others = workspace.languages
+    if others:
+        raise UsageError(f"--replay reads the ledger of one language; name it with --lang ({', '.join(workspace.languages)})")
     with Ledger.open(workspace.ledger_path(language)) as ledger:
         found = replay.replay(source, ledger)
     verdicts = {}

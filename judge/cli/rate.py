@@ -1,5 +1,6 @@
 """`judge rate`: the expert-rated pairs first, then the gate, then the pool."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,10 +74,8 @@ def rate(
       judge rate --lang go --model qwen3 --base-url http://127.0.0.1:8080/v1 --concurrency 4
       judge rate --judge baseline
       judge rate --model gpt-5-mini --dry-run
-      judge rate --lang go --replay ../published/work/go/judgements.jsonl
+      judge rate --lang go --replay ../published/judgements.jsonl
     """
-    import json
-
     workspace = _overridden(open_workspace(data, langs), concurrency, seed)
     if batch_api and (max_cost or max_requests or max_pairs):
         raise UsageError("--batch-api takes no --max-cost, --max-requests or --max-pairs: a job is paid for as a whole")
@@ -86,15 +85,11 @@ def rate(
 
     if dry_run:
         plans = [phases.plan(workspace, language, model) for language in workspace.languages]
-        click.echo(json.dumps({"languages": plans}, ensure_ascii=False, indent=2) if as_json else _plans(plans))
+        _show({"languages": plans}, as_json, _plans(plans))
         return
     if replay is not None:
-        if len(workspace.languages) != 1:
-            raise UsageError(
-                f"--replay reads the ledger of one language; name it with --lang ({', '.join(workspace.languages)})"
-            )
-        entry = phases.replayed(workspace, workspace.languages[0], replay)
-        click.echo(json.dumps(entry, ensure_ascii=False, indent=2) if as_json else _replayed(entry))
+        entry = phases.replayed(workspace, replay)
+        _show(entry, as_json, _replayed(entry))
         return
     request = phases.Request(judge_name, model, base_url, go_on, Limits(max_cost, max_requests, max_pairs), batch_api)
     done = []
@@ -102,13 +97,13 @@ def rate(
         entry, left = phases.rate(workspace, language, request)
         request = replace(request, limits=left)
         done.append(entry)
-    if as_json:
-        click.echo(json.dumps({"languages": done}, ensure_ascii=False, indent=2))
-    else:
-        for entry in done:
-            click.echo(_text(entry))
+    _show({"languages": done}, as_json, "\n".join(_text(entry) for entry in done))
     if not go_on and any(entry["verdict"] != "passed" for entry in done):
         context.exit(GateClosed.exit_code)
+
+
+def _show(document: dict[str, Any], as_json: bool, text: str) -> None:
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if as_json else text)
 
 
 def _overridden(workspace: Workspace, concurrency: int | None, seed: int | None) -> Workspace:
