@@ -10,15 +10,25 @@ from gates.levels import Figure, LeftOut, Levels
 MOST_GROUPS = 12
 
 
-def bounds(record: GateRecord, baseline: float | None, left_out: LeftOut | None, no_baseline: str | None = None) -> str:
+def bounds(
+    record: GateRecord,
+    baseline: float | None,
+    left_out: LeftOut | None,
+    no_baseline: str | None = None,
+    sees: str | None = None,
+) -> str:
     """Return the judge's F1 between its floor and ceiling.
 
-    `baseline` is the F1 of the baseline judge, cross-validated; None where it was not run, for the reason `no_baseline`.
+    `baseline` is the F1 of the baseline judge, cross-validated, and `sees` the features that it had; None where it was not
+    run, for the reason `no_baseline`.
     """
     between = record.between_experts
     rows = [
         ("floor: always relevant", report.number(record.agreement.always_f1, 3)),
-        ("floor: baseline judge", _not_run(no_baseline) if baseline is None else f"{baseline:.3f}"),
+        (
+            "floor: baseline judge" + (f" by {sees}" if sees else ""),
+            _not_run(no_baseline) if baseline is None else f"{baseline:.3f}",
+        ),
         ("this judge", report.number(record.agreement.f1, 3)),
         ("ceiling: first expert against the others", "too few pairs" if between is None else report.number(between.f1, 3)),
         ("ceiling: each expert left out in turn", "too few pairs" if left_out is None else report.number(left_out.f1, 3)),

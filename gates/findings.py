@@ -25,8 +25,8 @@ class Circumstances:
     """What is known of pairs besides their ratings; a pair may be missing in any of it.
 
     `retrievers` returned it; `characters` is the length of its code; `places` where in its batch, from 1, it was first rated;
-    `again` the rating that it got when it was rated once more; `baseline` the baseline judge's cross-validated rating (None:
-    it was not run, and `no_baseline` says why).
+    `again` the rating that it got when it was rated once more; `baseline` the baseline judge's cross-validated rating, by
+    what `baseline_sees` (None: it was not run, and `no_baseline` says why).
     """
 
     retrievers: Mapping[PairKey, Sequence[str]] = field(default_factory=dict)
@@ -34,6 +34,7 @@ class Circumstances:
     places: Mapping[PairKey, int] = field(default_factory=dict)
     again: Mapping[PairKey, int] = field(default_factory=dict)
     baseline: Ratings | None = None
+    baseline_sees: str | None = None
     no_baseline: str | None = None
 
 
@@ -45,6 +46,7 @@ class Findings:
     levels: Levels
     left_out: LeftOut | None
     baseline_f1: float | None
+    baseline_sees: str | None
     no_baseline: str | None
     needed: Needed | None
     breakdowns: tuple[Breakdown, ...]
@@ -70,6 +72,7 @@ def find(
         levels=levels.compare(counted, ratings, scale, relevant_from, record.resamples, record.seed),
         left_out=levels.left_out(counted, relevant_from),
         baseline_f1=baseline,
+        baseline_sees=known.baseline_sees,
         no_baseline=known.no_baseline,
         needed=needed(record, experts, ratings, left_out),
         breakdowns=tuple(_breakdowns(counted, ratings, relevant_from, known)),
@@ -147,7 +150,7 @@ def text(found: Findings) -> str:
     """Return findings as blocks of lines for a terminal, an empty line between two."""
     return "\n\n".join(
         [
-            details.bounds(found.record, found.baseline_f1, found.left_out, found.no_baseline),
+            details.bounds(found.record, found.baseline_f1, found.left_out, found.no_baseline, found.baseline_sees),
             details.labels(found.record, found.needed),
             "Ratings (the interval of each figure is from resampling searches)\n" + details.levels(found.levels),
             *(details.breakdown(entry) for entry in found.breakdowns),

@@ -89,6 +89,15 @@ class Baseline:
             redact=False,
         )
 
+    @property
+    def sees(self) -> str:
+        """What it judges a pair by, in words."""
+        return (
+            "lexical features"
+            if self._similarity is None
+            else f"lexical features and the cosine of {self._similarity.embedder}"
+        )
+
     async def answer(self, batch: Batch) -> Answer:
         """Return the ratings of a batch as the reply that the prompt asks for; the first call trains the models."""
         ratings = self.ratings([item.pair for item in batch.items])

@@ -111,19 +111,26 @@ def platt(scores: Sequence[float], relevant: Sequence[bool]) -> Curve:
     """Return the logistic curve of greatest likelihood.
 
     Outcomes count as (n + 1) / (n + 2) and 1 / (m + 2) for n relevant pairs and m others instead of 1 and 0, which keeps the
-    slope finite where the scores part them cleanly (Platt, Probabilistic Outputs for Support Vector Machines, 1999).
+    slope finite where the scores part them cleanly (Platt, Probabilistic Outputs for Support Vector Machines, 1999). Scores
+    that are all the same have a slope of 0.
     """
     import numpy
     from sklearn.linear_model import LogisticRegression
 
     count = sum(relevant)
     targets = [(count + 1) / (count + 2) if outcome else 1 / (len(relevant) - count + 2) for outcome in relevant]
+    values = numpy.array(scores, dtype=float)
+    middle, spread = float(values.mean()), float(values.std())
+    if spread < 10**-PLACES:
+        share = math.fsum(targets) / len(targets)
+        return Curve(0.0, round(math.log(share / (1 - share)), PLACES))
     # A target between 0 and 1 is a pair that is both, with weights.
-    rows = numpy.array([*scores, *scores], dtype=float)[:, None]
+    rows = numpy.tile((values - middle) / spread, 2)[:, None]
     outcomes = numpy.repeat([True, False], len(scores))
     weights = numpy.array([*targets, *(1 - target for target in targets)])
     model = LogisticRegression(C=math.inf, solver="newton-cholesky", tol=1e-9).fit(rows, outcomes, weights)
-    return Curve(round(float(model.coef_[0, 0]), PLACES), round(float(model.intercept_[0]), PLACES))
+    slope = float(model.coef_[0, 0]) / spread
+    return Curve(round(slope, PLACES), round(float(model.intercept_[0]) - slope * middle, PLACES))
 
 
 def brier(probabilities: Sequence[float], outcomes: Sequence[bool]) -> float:

@@ -18,6 +18,7 @@ from pools import dataset
 from pools.dataset import Dataset, Function, PairKey, Query
 from pools.errors import DataError, UsageError
 from pools.settings import JudgeSettings, Settings
+from pools.vectors import Similarity
 from prompts import scales
 
 SCALE = scales.load("relevance")
@@ -172,3 +173,31 @@ def test_levels_come_as_often_as_the_experts_gave_them() -> None:
     assert baseline.cut_points(probabilities, means, SCALE.values, 2) == (0.4, 0.6, 0.8)
     assert baseline.cut_points(probabilities, [min(mean, 2) for mean in means], SCALE.values, 2) == (0.4, 0.6, math.inf)
     assert baseline.cut_points(probabilities, [0, 0, 0, 0, 2, 2, 3, 3], SCALE.values, 2) == (0.6, 0.6, 0.8)
+
+
+def test_a_cosine_that_tells_makes_it_better_and_another_judge(sample: Dataset) -> None:
+    import numpy
+
+    experts = sample.experts_of("go")
+    queries, functions = sample.queries_of("go"), sample.functions_of("go")
+    # A function's vector has a 1 for each search that it answers, so the cosine with that search is above 0.
+    places = {query.search_id: place for place, query in enumerate(queries)}
+    rows = {function.id: numpy.zeros(len(places) + 1) + numpy.eye(len(places) + 1)[-1] for function in functions}
+    for (search_id, function_id), given_ratings in experts.items():
+        rows[function_id][places[search_id]] = float(sum(given_ratings) / len(given_ratings) >= 2)
+    telling = Similarity(
+        "oracle",
+        {search_id: numpy.eye(len(places) + 1)[place] for search_id, place in places.items()},
+        {key: row / numpy.linalg.norm(row) for key, row in rows.items()},
+    )
+    plain = make(sample, "go")
+    judge = Baseline(queries, functions, experts, SCALE, Settings(), telling)
+    pairs = sorted(experts)
+    ratings = dict(zip(pairs, judge.ratings(pairs), strict=True))
+    assert f1(ratings, experts) > f1(dict(zip(pairs, plain.ratings(pairs), strict=True)), experts) + 0.1
+    assert judge.identity.judge_id != plain.identity.judge_id
+    assert "cosine" in judge.identity.prompt
+    assert "cosine" not in plain.identity.prompt
+    assert (plain.sees, judge.sees) == ("lexical features", "lexical features and the cosine of oracle")
+    other = Baseline(queries, functions, experts, SCALE, Settings(), Similarity("other", telling.searches, telling.functions))
+    assert other.identity.judge_id != judge.identity.judge_id

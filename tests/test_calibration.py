@@ -147,3 +147,7 @@ def test_probabilities_stay_between_0_and_1() -> None:
     assert Curve(1e6, 0).probability(1) == 1
     assert Curve(1e6, 0).probability(-1) == 0
     assert Curve(2, -1).probability(0.5) == 0.5
+
+
+def test_scores_that_are_all_the_same_give_the_share_of_relevant_pairs() -> None:
+    assert calibration.platt([0.5] * 8, [True] * 2 + [False] * 6) == Curve(0.0, round(math.log(0.28125 / 0.71875), 6))

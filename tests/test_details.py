@@ -23,7 +23,8 @@ def test_levels_show_the_table_and_every_figure() -> None:
 
 def test_floor_and_ceiling_stand_around_the_judge() -> None:
     experts, ratings = ratings_of(90, 5, 5, 50)
-    text = details.bounds(assess(experts, ratings), 0.712, None)
+    text = details.bounds(assess(experts, ratings), 0.712, None, sees="lexical features")
+    assert "floor: baseline judge by lexical features  " in text
     assert [line.split()[-1] for line in text.splitlines()[1:4]] == ["0.776", "0.712", "0.947"]
     assert text.splitlines()[-1].endswith("too few pairs")
     assert "not run" in details.bounds(assess(experts, ratings), None, levels.LeftOut(30, 0.5, 0.5))

@@ -7,6 +7,7 @@ import pytest
 from judge import features
 from judge.features import COLUMNS, Features
 from pools.dataset import Function, Query
+from pools.vectors import Similarity
 
 CODES = {
     "f0": "def read_file(path):\n    # Read a file at once.\n    return open(path).read()",
@@ -115,3 +116,17 @@ def test_comments_of_every_kind() -> None:
 def test_stems_bring_the_forms_of_a_word_together() -> None:
     assert len({features.stem(word) for word in ("parse", "parses", "parsed", "parsing", "parser", "parsers")}) == 1
     assert features.stem("is") == "is"
+
+
+def test_with_vectors_the_cosine_is_the_last_column(made: dict[tuple[str, str], dict[str, float]]) -> None:
+    import numpy
+
+    similarity = Similarity(
+        "angles",
+        {query.search_id: numpy.array([1.0, 0.0]) for query in QUERIES},
+        {key: numpy.array([0.6, 0.8]) if key == "f1" else numpy.array([0.0, 1.0]) for key in CODES},
+    )
+    assert features.columns(similarity) == (*COLUMNS, "cosine")
+    table = Features(QUERIES, FUNCTIONS, 20_000, similarity).table(PAIRS).tolist()
+    assert [row[-1] for row in table] == [0.6 if pair[1] == "f1" else 0.0 for pair in PAIRS]
+    assert [dict(zip(COLUMNS, row[:-1], strict=True)) for row in table] == [made[pair] for pair in PAIRS]

@@ -5,6 +5,7 @@ from gates.evidence import Evidence
 from gates.findings import Circumstances, Findings
 from gates.gate import GateRecord
 from judge import placement
+from judge.cli import judges
 from judge.cli.workspace import Workspace
 from judge.ledger import Ledger
 from pools.dataset import PairKey
@@ -29,7 +30,7 @@ def circumstances(workspace: Workspace, language: str, evidence: Evidence) -> Ci
     corpus = [] if data.corpus is None else data.functions_of(language)
     length = {function.id: len(function.code) for function in corpus}
     pairs = data.experts_of(language)
-    baseline, why = _baseline(workspace, language)
+    baseline, sees, why = _baseline(workspace, language)
     places: dict[PairKey, int] = {}
     again: dict[PairKey, int] = {}
     path = workspace.ledger_path(language)
@@ -42,20 +43,18 @@ def circumstances(workspace: Workspace, language: str, evidence: Evidence) -> Ci
         places=places,
         again=again,
         baseline=baseline,
+        baseline_sees=sees,
         no_baseline=why,
     )
 
 
-def _baseline(workspace: Workspace, language: str) -> tuple[dict[PairKey, int] | None, str | None]:
-    from judge.baseline import Baseline
-
-    data = workspace.dataset
-    if data.corpus is None:
-        return None, "no corpus"
-    experts = data.experts_of(language)
+def _baseline(workspace: Workspace, language: str) -> tuple[dict[PairKey, int] | None, str | None, str | None]:
+    """Return its ratings and what it sees, or else why there are none."""
+    if workspace.dataset.corpus is None:
+        return None, None, "no corpus"
     try:
-        judge = Baseline(data.queries_of(language), data.functions_of(language), experts, workspace.scale, workspace.settings)
+        judge = judges.baseline(workspace, language)
     except JudgeError:
-        return None, "too few expert ratings"
-    pairs = sorted(experts)
-    return dict(zip(pairs, judge.ratings(pairs), strict=True)), None
+        return None, None, "too few expert ratings"
+    pairs = sorted(workspace.dataset.experts_of(language))
+    return dict(zip(pairs, judge.ratings(pairs), strict=True)), judge.sees, None

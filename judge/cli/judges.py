@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from judge.batches import Item
 from judge.cli import embedded, endpoints
@@ -14,26 +15,28 @@ from pools import pool
 from pools.errors import UsageError
 from prompts import templates
 
+if TYPE_CHECKING:
+    from judge.baseline import Baseline
+
 
 def make(workspace: Workspace, language: str, name: str, model: str | None, base_url: str | None) -> Judge:
     """Return the LLM or the baseline as a judge of one language; raises `UsageError` for what they lack."""
     if name == "baseline":
-        from judge.baseline import Baseline
-
-        data = workspace.dataset
-        queries, functions = data.queries_of(language), data.functions_of(language)
-        return Baseline(
-            queries,
-            functions,
-            data.experts_of(language),
-            workspace.scale,
-            workspace.settings,
-            embedded.similarity(workspace, language, queries, functions),
-        )
+        return baseline(workspace, language)
     chosen = identity(workspace, model)
     client = endpoints.client(workspace.settings, model, base_url, chosen.sampling)
     preload()
     return LlmJudge(chosen, client)
+
+
+def baseline(workspace: Workspace, language: str) -> "Baseline":
+    """Return the baseline judge, with the cosines where the embedding has left its vectors; raises as it does."""
+    from judge.baseline import Baseline
+
+    data = workspace.dataset
+    queries, functions = data.queries_of(language), data.functions_of(language)
+    similar = embedded.similarity(workspace, language, queries, functions)
+    return Baseline(queries, functions, data.experts_of(language), workspace.scale, workspace.settings, similar)
 
 
 def identity(workspace: Workspace, model: str | None) -> Identity:

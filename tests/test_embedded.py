@@ -1,0 +1,218 @@
+"""The embedding in `judge pool` and behind an endpoint: its hits, its files, and what is said when it is left out."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge.cli import judges
+from judge.cli.demo import copy_sample
+from judge.cli.workspace import open_workspace
+from judge.client import Client
+from pools import hits, vectors
+from pools.errors import Stopped
+from pools.settings import EmbeddingSettings
+from tests.command import judge
+from tests.judging import QuickClock
+
+Capture = pytest.CaptureFixture[str]
+Body = dict[str, Any]
+
+
+class Server(ThreadingHTTPServer):
+    """An embeddings endpoint that answers the number of a request (from 0) and its body with a status and a document."""
+
+    daemon_threads = True
+
+    def __init__(self, answer: Callable[[int, Body], tuple[int, Body]]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answer = answer
+        self.asked: list[tuple[str, Body]] = []
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            number = len(self.server.asked)
+            self.server.asked.append((self.path, body))
+        status, document = self.server.answer(number, body)
+        content = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serve(answer: Callable[[int, Body], tuple[int, Body]]) -> Iterator[Server]:
+    server = Server(answer)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def letters(text: str) -> list[float]:
+    """How often each letter is in a text, and 1."""
+    return [1.0, *(float(text.lower().count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz")]
+
+
+def sound(_number: int, body: Body) -> tuple[int, Body]:
+    entries = [{"index": place, "embedding": letters(text)} for place, text in enumerate(body["input"])]
+    return 200, {"object": "list", "data": entries[::-1], "model": body["model"]}
+
+
+def embed(url: str, *texts: str) -> list[list[float]]:
+    async def once() -> list[list[float]]:
+        async with Client(url, "sk-secret", "m", {}, clock=QuickClock(), timeout=5.0) as client:
+            return await client.embed(texts)
+
+    return asyncio.run(once())
+
+
+def test_vectors_come_in_the_order_of_the_texts() -> None:
+    with serve(sound) as server:
+        assert embed(server.url, "abc", "zz\ud800") == [letters("abc"), letters("zz")]
+    assert server.asked == [("/v1/embeddings", {"model": "m", "input": ["abc", "zz\ufffd"]})]
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        (500, {"error": {"message": "oh"}}),
+        (429, {"error": {"message": "slow down"}}),
+        (200, {"data": []}),
+        (200, {"data": [{"index": 0, "embedding": None}]}),
+        (200, {"data": [{"index": 1, "embedding": [1.0]}]}),
+        (200, {"data": "none"}),
+    ],
+)
+def test_faults_that_pass_are_asked_again(spoilt: tuple[int, Body]) -> None:
+    with serve(lambda number, body: spoilt if number < 2 else sound(number, body)) as server:
+        assert embed(server.url, "abc") == [letters("abc")]
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "document", "message"),
+    [
+        (401, {"error": {"message": "bad key sk-secret"}}, r"the key is not accepted"),
+        (404, {"error": {"message": "no such model"}}, r"no model 'm' there"),
+        (400, {"error": {"message": "input is too long"}}, r"input is too long"),
+        (422, {"error": {"message": "unknown field"}}, r"unknown field"),
+        (200, {"data": []}, r"a reply without a vector for each text"),
+    ],
+)
+def test_what_does_not_pass_stops_with_the_reason(status: int, document: Body, message: str) -> None:
+    with serve(lambda _number, _body: (status, document)) as server, pytest.raises(Stopped, match=message) as stopped:
+        embed(server.url, "abc")
+    assert "sk-secret" not in str(stopped.value)
+
+
+def folder_with(path: Path, further: str) -> Path:
+    copy_sample(path)
+    with (path / "judge.toml").open("a", encoding="utf-8") as file:
+        file.write(further)
+    return path
+
+
+ONLY = '\n[pool]\nretrievers = ["embedding"]\n'
+
+
+def test_pool_asks_an_endpoint_for_each_text_once(capfd: Capture, tmp_path: Path) -> None:
+    with serve(sound) as server:
+        settings = EmbeddingSettings("letters", server.url)
+        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\nthreshold = 0.2\n')
+        done = judge(capfd, "pool", "--data", folder, "--lang", "python", "--json")
+        assert done.code == 0, done.err
+        texts = [text for _, body in server.asked for text in body["input"]]
+        assert len(texts) == len(set(texts)) == 20 + 87
+        assert max(len(body["input"]) for _, body in server.asked) == 64
+        again = judge(capfd, "pool", "--data", folder, "--lang", "python", "--json")
+        assert again.out == done.out
+        assert sum(len(body["input"]) for _, body in server.asked) == len(texts)
+    found = hits.read(hits.path(folder, "python", "embedding"))
+    assert json.loads(done.out)["languages"][0]["hits"] == {"embedding": len(found)}
+    assert all(hit.probability is not None and hit.probability >= 0.2 for hit in found)
+    assert len({hit.search_id for hit in found}) > 5
+    held = vectors.read(vectors.path(folder, "python", settings))
+    assert held is not None
+    assert (held.embedder, held.rows.shape) == (f"letters at {server.url}", (107, 27))
+    document = json.loads((folder / "work" / "python" / "calibration" / "embedding.json").read_bytes())
+    assert (document["model"], document["learned_from"], document["pairs"]) == (held.embedder, "tuning", 168)
+    assert "embedding calibrated on the tuning split" in done.err
+
+
+def test_an_endpoint_that_is_down_stops_the_command_and_leaves_no_hits(capfd: Capture, tmp_path: Path) -> None:
+    with serve(lambda _number, _body: (401, {"error": {"message": "who are you"}})) as server:
+        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n')
+        done = judge(capfd, "pool", "--data", folder, "--lang", "python")
+    assert done.code == 4
+    assert "who are you" in done.err
+    assert not (folder / "work" / "python" / "hits").exists()
+
+
+def test_a_missing_package_leaves_the_embedding_out_with_a_note(capfd: Capture, tmp_path: Path) -> None:
+    folder = folder_with(
+        tmp_path, '\n[pool]\nretrievers = ["bm25", "embedding"]\n\n[embedding]\nmodel = "absent/model"\n'
+    )  # fmt: skip
+    done = judge(capfd, "pool", "--data", folder, "--lang", "go", "--json")
+    assert done.code == 0, done.err
+    assert list(json.loads(done.out)["languages"][0]["hits"]) == ["bm25"]
+    assert "go: embedding left out: embedding.model is 'absent/model'" in done.err
+    assert "pip install sentence-transformers" in done.err
+
+
+def test_too_few_ratings_leave_the_embedding_out_with_a_note(capfd: Capture, folder: Path) -> None:
+    (folder / "judge.toml").write_text('[pool]\nretrievers = ["bm25", "embedding"]\n')
+    done = judge(capfd, "pool", "--data", folder)
+    assert done.code == 0, done.err
+    assert "python: embedding left out: its hits are told by expert ratings, of at least 5 searches, 10 relevant" in done.err
+    assert not hits.path(folder, "python", "embedding").exists()
+
+
+def test_a_cosine_that_tells_nothing_leaves_the_embedding_out_with_a_note(capfd: Capture, tmp_path: Path) -> None:
+    def contrary(_number: int, body: Body) -> tuple[int, Body]:
+        return 200, {"data": [{"index": place, "embedding": [1.0, 0.0]} for place in range(len(body["input"]))]}
+
+    with serve(contrary) as server:
+        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "same"\nbase_url = "{server.url}"\n')
+        done = judge(capfd, "pool", "--data", folder, "--lang", "go")
+    assert done.code == 0, done.err
+    assert "go: embedding left out: its cosine does not tell relevant pairs from others" in done.err
+
+
+def test_the_baseline_sees_the_cosine_once_everything_has_a_vector(capfd: Capture, tmp_path: Path) -> None:
+    with serve(sound) as server:
+        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n')
+        before = judges.baseline(open_workspace(folder, ["go"]), "go")
+        assert judge(capfd, "pool", "--data", folder, "--lang", "go").code == 0
+    after = judges.baseline(open_workspace(folder, ["go"]), "go")
+    assert (before.sees, after.sees) == (
+        "lexical features", f"lexical features and the cosine of letters at {server.url}",
+    )  # fmt: skip
+    corpus = folder / "corpus.jsonl"
+    further = {"id": "go/9999", "language": "go", "code": "func New() {}"}
+    corpus.write_text(corpus.read_text(encoding="utf-8") + json.dumps(further) + "\n", encoding="utf-8")
+    assert judges.baseline(open_workspace(folder, ["go"]), "go").sees == "lexical features"
