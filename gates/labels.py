@@ -26,6 +26,8 @@ from prompts.scales import Scale
 
 POWER = 0.9
 MOST = 10**9
+CELL = 32_000
+"""Characters that fit into a cell of any spreadsheet."""
 COLUMNS = ("language", "search_id", "function_id", "probability", "rating", "search", "code")
 RATERS = "raters"
 """The extra column of judgements that says who gave each of `expert_ratings` and when ("" for those there at first)."""
@@ -152,9 +154,15 @@ def sheet(language: str, suggestions: Sequence[Suggestion], queries: Sequence[Qu
     writer.writerow(COLUMNS)
     for entry in suggestions:
         search_id, function_id = entry.pair
-        row = (language, search_id, function_id, f"{entry.probability:.6f}", "", searches[search_id], codes[function_id])
-        writer.writerow(row)
+        shown = _cell(searches[search_id]), _cell(codes[function_id])
+        writer.writerow((language, search_id, function_id, f"{entry.probability:.6f}", "", *shown))
     return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    # A spreadsheet would compute what begins like a formula, as code with a decorator does.
+    text = f" {text}" if text.startswith(("=", "+", "-", "@")) else text
+    return text if len(text) <= CELL else text[:CELL] + "…"
 
 
 def read_sheet(path: Path, scale: Scale) -> dict[tuple[str, str, str], int]:

@@ -110,6 +110,11 @@ def test_a_panel_goes_through_gate_merge_and_export_as_any_judge(capfd: Capture,
     assert judge(capfd, "merge", *common).code == 0
     assert judge(capfd, "export", "--data", three).code == 0
     assert "majority of 3 judges" in (three / "export" / "README.md").read_text(encoding="utf-8")
+    replayed = three.parent / "replayed"
+    copy_sample(replayed)
+    source = three / "work" / "python" / "judgements.jsonl"
+    judge(capfd, "rate", "--data", replayed, *COMMON, "--replay", source)
+    assert judge(capfd, "gate", "--data", replayed, *COMMON).out == gate.out
     compared = json.loads(judge(capfd, "compare", members[0], panel_id, *common, "--json").out)["languages"][0]
     assert compared["difference"] > 0.2
     assert compared["b"]["spending"]["requests"] == sum(ledger.totals(one).requests for one in members)

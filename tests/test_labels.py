@@ -1,5 +1,7 @@
 """What would settle a verdict: numbers that suffice when they are tried, pairs drawn as said, and ratings that come back."""
 
+import csv
+import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from gates import agreement, gate, interval, labels, resampling
 from gates.agreement import Integers
 from gates.gate import GateRecord
 from pools import dataset
-from pools.dataset import Qrel
+from pools.dataset import Function, Qrel
 from pools.errors import DataError, UsageError
 from pools.settings import GateSettings
 from prompts.scales import Scale
@@ -203,3 +205,11 @@ def test_a_layer_needs_a_rater_and_pairs_there_are(tmp_path: Path, scale: Scale)
         labels.add_layer(data, {}, " ", "2026-01-02", 2)
     with pytest.raises(DataError, match="no such search and function: python q0 python/9999"):
         labels.add_layer(data, {("python", "q0", "python/9999"): 1}, "anna", "2026-01-02", 2)
+
+
+def test_a_spreadsheet_neither_computes_nor_overflows(folder: Path, scale: Scale) -> None:
+    data = dataset.load(folder, scale)
+    pair = (data.queries[0].search_id, "x")
+    for code, shown in (("@cache\ndef f(): ...", " @cache\ndef f(): ..."), ("=1", " =1"), ("a" * 40_000, "a" * 32_000 + "…")):
+        text = labels.sheet("python", [labels.Suggestion(pair, 1.0)], data.queries, [Function("x", "python", code)])
+        assert list(csv.reader(io.StringIO(text)))[1][-1] == shown

@@ -68,7 +68,7 @@ def gate(
     found = {language: evidences.required(workspace, language, judge_id) for language in workspace.languages}
     records = [evidences.verdict(workspace, language, evidence) for language, evidence in found.items()]
     closed = [line for record in records if record.passed for line in _closed(record, found[record.language])]
-    click.echo(_shown(workspace, found, records, as_json, details))
+    click.echo(_shown(workspace, found, records, closed, as_json, details))
     for line in closed:
         note(f"judge: {line}")
     if suggest is not None and out is not None:
@@ -96,7 +96,12 @@ def _closed(record: "GateRecord", evidence: "Evidence") -> list[str]:
 
 
 def _shown(
-    workspace: Workspace, found: "dict[str, Evidence]", records: "Sequence[GateRecord]", as_json: bool, details: bool
+    workspace: Workspace,
+    found: "dict[str, Evidence]",
+    records: "Sequence[GateRecord]",
+    closed: Sequence[str],
+    as_json: bool,
+    details: bool,
 ) -> str:
     import json
 
@@ -110,7 +115,7 @@ def _shown(
     if not as_json:
         blocks = [f"{report.render(record)}\n\n{findings.text(part)}" for record, part in zip(records, behind, strict=True)]
         return "\n\n\n".join(blocks + ([together[1]] if together else []))
-    document = report.document(records)
+    document = report.document(records) | {"closed": list(closed)}
     for entry, part in zip(document["gates"], behind, strict=True):
         entry["details"] = findings.document(part)
     return json.dumps(document | ({"together": together[0]} if together else {}), ensure_ascii=False, indent=2)
