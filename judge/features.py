@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from judge import thesaurus
 from pools import codewords
 from pools.dataset import Function, PairKey, Query
 from pools.vectors import Similarity
@@ -36,7 +35,6 @@ FEEDBACK = 3
 ABBREVIATION = 3
 """Letters from which on the beginning of a word counts as related to it: `dir`, `num`, `str`."""
 
-_NONE: frozenset[int] = frozenset()
 _COMMENT = re.compile(r'"""(.*?)"""|\'\'\'(.*?)\'\'\'|/\*(.*?)\*/|//([^\n]*)|#([^\n]*)', re.DOTALL)
 _NAME = re.compile(r"\b(?:def|func|function|fn|sub)\s+(?:self\.)?(?:\([^)]*\)\s*)?([A-Za-z_$][\w$]*)")
 _CALL = re.compile(r"(?<![@\w$])([A-Za-z_$][\w$]*)\s*(?:\(|=\s*(?:async\s*)?(?:function|\())")
@@ -75,14 +73,6 @@ def name_of(code: str) -> str:
     return found[1] if found else ""
 
 
-def _groups() -> dict[str, frozenset[int]]:
-    found: dict[str, set[int]] = {}
-    for number, line in enumerate(thesaurus.GROUPS.split("\n")):
-        for word in line.split():
-            found.setdefault(stem(word), set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in found.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class _Ranking:
     """How all functions of the corpus, in the order of their ids, compare for one search; shares are of 1."""
@@ -115,7 +105,6 @@ class Features:
         }
         self._ids = tuple(self.codes)
         self._place = {function_id: place for place, function_id in enumerate(self.codes)}
-        self._groups = _groups()
         self._counts, self._vocabulary, words = _count(self.codes.values())
         self._lengths = self._counts.sum(axis=1).A1
         self._weighted = TfidfTransformer(sublinear_tf=True).fit_transform(self._counts.tocsr())
@@ -206,7 +195,7 @@ class Features:
     def _are_related(self, word: str, other: str) -> bool:
         if min(len(word), len(other)) >= ABBREVIATION and (word.startswith(other) or other.startswith(word)):
             return True
-        return word == other or not self._groups.get(word, _NONE).isdisjoint(self._groups.get(other, _NONE))
+        return word == other
 
     def _transform(self, text: str) -> Any:
         return self._vectorizer.transform([" ".join(codewords.split(text))])

@@ -11,7 +11,7 @@ from pools.vectors import Similarity
 
 CODES = {
     "f0": "def read_file(path):\n    # Read a file at once.\n    return open(path).read()",
-    "f1": "def load(path):\n    return open(path).readlines()",
+    "f1": "def fileload(path):\n    return open(path).readlines()",
     "f2": "def add(a, b):\n    return a + b",
     "f3": "def sub(a, b):\n    return a - b",
 }
@@ -61,7 +61,7 @@ def test_shares_names_and_ranks(made: dict[tuple[str, str], dict[str, float]]) -
     assert best["length"] == pytest.approx(math.log(1 + len(features.stems(CODES["f0"]))))
 
 
-def test_a_function_that_shares_no_word_is_found_by_related_words_and_by_likeness(
+def test_a_function_that_shares_no_word_is_found_by_beginnings_of_words_and_by_likeness(
     made: dict[tuple[str, str], dict[str, float]],
 ) -> None:
     alike, other = made["q0", "f1"], made["q0", "f2"]
