@@ -31,15 +31,16 @@ def program() -> str:
     return found
 
 
-def complaint(pattern: str) -> str | None:
-    """Return ripgrep's message in one line where it cannot compile a pattern, else None."""
+def complaint(pattern: str, *options: str) -> str | None:
+    """Return ripgrep's message in one line where it cannot compile a pattern under these options, else None."""
     if "\0" in pattern:
         return r"a pattern cannot hold a NUL byte; write \x00"
     try:
         given = pattern.encode("utf-8")
     except UnicodeEncodeError:
         return "a pattern cannot hold half a surrogate pair"
-    done = subprocess.run([program(), "--no-config", b"--regexp=" + given], input=b"", capture_output=True, check=False)
+    command: list[str | bytes] = [program(), *PLAIN, *options, b"--regexp=" + given]
+    done = subprocess.run(command, input=b"", capture_output=True, check=False)
     message = " ".join(done.stderr.decode("utf-8", "replace").split())
     if done.returncode in {0, 1} and not message:
         return None

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pools import grep_agent, tables
+from pools import grep_agent, ripgrep, tables
 from pools.dataset import Function, Query
-from pools.errors import DataError
+from pools.errors import DataError, Stopped
 from pools.grep_agent import Pattern
 
 QUERIES = [Query("go", f"q{number:02}", f"search {number}") for number in range(45)]
@@ -36,22 +36,25 @@ def every(prompt: str) -> dict[str, str]:
 
 def test_twenty_searches_a_request_and_never_the_code() -> None:
     writer = Writer(every, every, every)
-    found = grep_agent.ask_for(QUERIES, writer, "go", "some-model")
+    found = list(grep_agent.ask_for(QUERIES, writer, "go", "some-model"))
     assert [len(every(prompt)) for prompt in writer.prompts] == [20, 20, 5]
-    assert found == tuple(Pattern(q.search_id, q.search, f"x{q.search_id}", "some-model") for q in QUERIES)
+    assert [len(written) for written in found] == [20, 20, 5]
+    assert [(p.search_id, p.search, p.pattern, p.model, p.edited) for written in found for p in written] == [
+        (q.search_id, q.search, f"x{q.search_id}", "some-model", False) for q in QUERIES
+    ]
 
 
 def test_a_refused_pattern_is_asked_for_once_more_with_ripgreps_message() -> None:
     writer = Writer({"q00": "a(b", "q01": "fine"}, {"q00": "a(b)"})
-    found = grep_agent.ask_for(QUERIES[:2], writer, "go", "m")
+    found = [pattern for written in grep_agent.ask_for(QUERIES[:2], writer, "go", "m") for pattern in written]
     assert {pattern.search_id: pattern.pattern for pattern in found} == {"q00": "a(b)", "q01": "fine"}
     assert "unclosed group" in writer.prompts[1]
     assert "q01" not in writer.prompts[1]
 
 
 def test_what_has_no_pattern_in_the_end_has_none() -> None:
-    writer = Writer("I cannot do that. {not json}", {"q00": "(", "q01": 7, "q99": "x"})
-    assert grep_agent.ask_for(QUERIES[:2], writer, "go", "m") == ()
+    writer = Writer("I cannot do that. {not json}", {"q00": "(", "q01": 7, "q02": "a\r", "q99": "x"})
+    assert list(grep_agent.ask_for(QUERIES[:3], writer, "go", "m")) == [(), ()]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +66,11 @@ def test_what_has_no_pattern_in_the_end_has_none() -> None:
         ("", {}),
         ("{" * 5000, {}),
         ('["q00"]', {}),
+        ('[{"id": "q00", "pattern": "a"}]', {"id": "q00", "pattern": "a"}),
+        ('{"q00": "a", "q01": "b", "q00": "c"}', {"q01": "b"}),
+        ('{"q00": "a", "q00": "a"}', {"q00": "a"}),
+        (r'{"q00": "a\.b"}', {}),
+        (r'{"q00": "a\\.b"}', {"q00": r"a\.b"}),
     ],
 )
 def test_replies_are_read_strictly(reply: str, expected: dict[str, str]) -> None:
@@ -76,6 +84,59 @@ def test_an_edited_file_is_read_back_and_a_changed_search_is_asked_again(tmp_pat
     found = grep_agent.read(path)
     assert [pattern.search_id for pattern in found] == ["q00", "q01"]
     assert [query.search_id for query in grep_agent.missing(QUERIES[:3], found)] == ["q00", "q02"]
+
+
+def test_missing_patterns_are_kept_as_they_come_and_edited_ones_stay(tmp_path: Path) -> None:
+    path = grep_agent.path(tmp_path, "go")
+    by_hand = [Pattern("q00", "search 0", "mine"), Pattern("q01", "an older text", "old"), Pattern("zz", "gone", "kept")]
+    grep_agent.write(path, by_hand)
+
+    def stop(prompt: str) -> str:
+        raise Stopped("no more money")
+
+    with pytest.raises(Stopped):
+        grep_agent.complete(path, QUERIES, Writer(every, stop), "go", "m")
+    kept = {pattern.search_id: pattern for pattern in grep_agent.read(path)}
+    assert (len(kept), kept["q00"], kept["zz"]) == (22, by_hand[0], by_hand[2])
+    assert (kept["q01"].search, kept["q01"].pattern) == ("search 1", "xq01")
+    writer = Writer(every, "{}", "no")
+    found = grep_agent.complete(path, QUERIES, writer, "go", "n")
+    assert [len(every(prompt)) for prompt in writer.prompts] == [20, 4, 4]
+    assert found == grep_agent.read(path)
+    assert {pattern.search_id for pattern in found} == {f"q{number:02}" for number in range(41)} | {"zz"}
+
+
+def test_a_pattern_of_an_older_text_stays_until_there_is_a_new_one_but_hits_nothing(tmp_path: Path) -> None:
+    path = grep_agent.path(tmp_path, "go")
+    grep_agent.write(path, [Pattern("q00", "an older text", "x")])
+    before = path.read_bytes()
+    found = grep_agent.complete(path, QUERIES[:1], Writer("", ""), "go", "m")
+    assert path.read_bytes() == before
+    assert grep_agent.missing(QUERIES[:1], found) == (QUERIES[0],)
+    assert grep_agent.search_patterns(QUERIES[:1], [Function("f0", "go", "x")], found) == ()
+
+
+def test_a_model_s_pattern_that_a_person_edits_is_known_as_edited(tmp_path: Path) -> None:
+    path = grep_agent.path(tmp_path, "go")
+    grep_agent.complete(path, QUERIES[:2], Writer(every), "go", "m")
+    path.write_bytes(path.read_bytes().replace(b'"xq00"', b'"edited"'))
+    assert [(pattern.model, pattern.edited) for pattern in grep_agent.read(path)] == [("m", True), ("m", False)]
+    assert grep_agent.complete(path, QUERIES[:2], Writer(), "go", "m") == grep_agent.read(path)
+
+
+@pytest.mark.parametrize("text", ["\0", "\ud800", "a\nb", "a\r", "[", "(?P<a>x)(?P<a>y)", "\\1", "(?=a)"])
+def test_what_ripgrep_cannot_take_is_a_complaint_and_no_crash(text: str) -> None:
+    assert ripgrep.complaint(text, *grep_agent.OPTIONS)
+
+
+@pytest.mark.parametrize("text", ["", "-e", "--files", "é|\U0001f600", r"\x00", "x" * 100_000])
+def test_what_ripgrep_takes_is_searched(text: str) -> None:
+    assert ripgrep.complaint(text, *grep_agent.OPTIONS) is None
+    functions = [Function("f0", "go", "x -e --files é \0" + "x" * 100_000), Function("f1", "go", "")]
+    found = grep_agent.search_patterns(QUERIES[:1], functions, [Pattern("q00", "search 0", text)])
+    assert [hit.function_id for hit in found] == ["f0"]
+    assert grep_agent.useless(found, functions) == ("q00",)
+    assert grep_agent.useless(found, [*functions, Function("f2", "go", "y")]) == ()
 
 
 @pytest.mark.parametrize(
@@ -100,7 +161,8 @@ def test_a_second_pattern_of_a_search_is_a_fault(tmp_path: Path) -> None:
 
 def test_patterns_hit_line_by_line_and_case_sensitively() -> None:
     functions = [
-        Function("f0", "go", "Open(x)\nopen(y)\nopen(z)"),
+        Function("f0", "go", "Open(x)\nopen(y) open(y)\nopen(z)"),
+        Function("f3", "go", ""),
         Function("f1", "go", "open\n(x)"),
         Function("f2", "go", "x := os.open(y)\r\n"),
     ]

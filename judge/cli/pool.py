@@ -129,21 +129,19 @@ def _grep_agent(
 
     path = grep_agent.path(workspace.folder, language)
     patterns = grep_agent.read(path)
-    lacking = grep_agent.missing(queries, patterns)
     name = model or workspace.settings.judge.model
-    if lacking and name:
+    if name and grep_agent.missing(queries, patterns):
         from judge.cli import endpoints
 
-        ask = endpoints.asking(workspace.settings, name, base_url)
-        written = grep_agent.ask_for(lacking, ask, language, name)
-        stale = {query.search_id for query in lacking}
-        patterns = (*(pattern for pattern in patterns if pattern.search_id not in stale), *written)
-        grep_agent.write(path, patterns)
-        lacking = grep_agent.missing(queries, patterns)
+        patterns = grep_agent.complete(path, queries, endpoints.asking(workspace.settings, name, base_url), language, name)
+    lacking = grep_agent.missing(queries, patterns)
     if lacking and len(lacking) == len(queries):
         note(f"{language}: grep-agent left out: no patterns in {path}; write them, or name an LLM with --model")
         return None
     if lacking:
         ids = ", ".join(query.search_id for query in lacking)
         note(f"{language}: grep-agent has no pattern for {ids}; write them into {path}, or name an LLM with --model")
-    return grep_agent.search_patterns(queries, functions, patterns)
+    found = grep_agent.search_patterns(queries, functions, patterns)
+    if useless := grep_agent.useless(found, functions):
+        note(f"{language}: the patterns for {', '.join(useless)} hit every function; edit them in {path}")
+    return found
