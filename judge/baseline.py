@@ -31,7 +31,7 @@ from pools.vectors import Similarity
 from prompts.scales import Scale
 
 NAME = "baseline"
-VERSION = 1
+VERSION = 2
 """Raised when the same data would be rated differently."""
 
 OUTER_FOLDS = 10
