@@ -26,7 +26,8 @@ class Answer:
     """A reply as it came, before anything is read from it.
 
     `model` is what the endpoint says it was; `cost` US dollars where it tells them, else None; `redacted` how many secrets
-    were masked in what was sent.
+    were masked in what was sent; `logprobs` the most likely tokens in the place of the first one that is not blank, each with
+    the natural logarithm of its probability, where they were asked for and told.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Answer:
     usage: Usage = NOTHING
     cost: float | None = None
     redacted: int = 0
+    logprobs: tuple[tuple[str, float], ...] = ()
 
 
 class Unfit(Exception):

@@ -118,12 +118,12 @@ def prompt(batch: Batch, identity: Identity) -> str:
     return render(batch, identity).text
 
 
-def render(batch: Batch, identity: Identity) -> Prompt:
+def render(batch: Batch, identity: Identity, setting: str = "judge.prompt") -> Prompt:
     """Fill the identity's template with a batch's ids, searches and code, its secrets masked first where `redact` says so.
 
     The template is given `items` (each with `id`, `search`, `code` fenced, `characters` of the whole code, and `cut`, the
     characters shown, 0 where all are), `scale` (its levels in words) and `values` (the whole numbers). Raises `UsageError`
-    for a template that cannot be filled, or that leaves out a search or code.
+    for a template that cannot be filled, or that leaves out a search or code, naming the `setting` that named its file.
     """
     limit = identity.shown_characters
     redacted: Counter[str] = Counter()
@@ -148,12 +148,12 @@ def render(batch: Batch, identity: Identity) -> Prompt:
             identity.prompt, items=shown, scale=identity.scale.describe(), values=list(identity.scale.values)
         )
     except ValueError as error:
-        raise UsageError(f"{error}; mend the .j2 file named by judge.prompt") from error
+        raise UsageError(f"{error}; mend the .j2 file named by {setting}") from error
     for entry in shown:
         for part in ("search", "code"):
             if str(entry[part]) not in text:
                 raise UsageError(
-                    f"the prompt template does not show item.{part} as it is; mend the .j2 file named by judge.prompt"
+                    f"the prompt template does not show item.{part} as it is; mend the .j2 file named by {setting}"
                 )
     return Prompt(text, redacted)
 

@@ -100,6 +100,8 @@ def reply(judge_id: str, purpose: Purpose, batch: Batch, answer: Answer) -> Reco
         "cost": answer.cost,
         "raw": answer.text,
     }
+    if answer.logprobs:
+        record["logprobs"] = [list(entry) for entry in answer.logprobs]
     return record | {"redacted": answer.redacted} if answer.redacted else record
 
 

@@ -57,7 +57,7 @@ class Ledger:
         self._lock: FileLock | None = None
 
     @classmethod
-    def read(cls, path: Path) -> "Ledger":
+    def read(cls, path: Path) -> Self:
         """Return what a ledger says; a missing file says nothing. Needs neither a lock nor a folder that can be written to."""
         ledger = cls(path)
         ledger._load()
@@ -66,7 +66,7 @@ class Ledger:
         return ledger
 
     @classmethod
-    def open(cls, path: Path, clock: Now = now) -> "Ledger":
+    def open(cls, path: Path, clock: Now = now) -> Self:
         """Return a ledger that can be appended to, made if missing and locked against a second writer until it is closed.
 
         A torn last line is cut off, with a note. Raises `UsageError` where it is locked or cannot be written to, `DataError`

@@ -100,7 +100,7 @@ async def rate(
     and the same call resumes. Raises `UsageError` where the ledger holds no seal of this judge.
     """
     judge_id = judge.identity.judge_id
-    if ledger.seal(judge_id) is None:
+    if judge_id not in ledger.judges():
         raise UsageError(f"{ledger.path}: judge {judge_id} is not sealed; seal it before its first rating")
     async with Commits(ledger) as commits:
         run = _Run(items, purpose, judge, ledger, commits, settings, seed, limits, prices, controls)

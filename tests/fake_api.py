@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import hashlib
 import json
+import math
 import random
 import re
 import threading
@@ -22,6 +23,8 @@ from typing import Any, Self
 
 Pair = tuple[str, str]
 """(search, code) as shown."""
+YesNo = tuple[str, dict[str, float]]
+"""An answer to one pair, and the probabilities of tokens in the place of its first."""
 Faults = Callable[[int], str | None]
 Headers = dict[str, str]
 
@@ -155,10 +158,21 @@ REPLIES: Mapping[str, Callable[[Mapping[str, int]], str]] = {
     "surrogate": lambda ratings: "\ufeff\ud800" + _json(_entries(ratings)),
     "cut": lambda ratings: _json(_entries(ratings))[: len(_json(_entries(ratings))) * 2 // 3],
 }
+WORDS: Mapping[str, str] = {"prose": "Both are possible: yes or no.", "refusal": "I'm sorry, but", "empty": "", "cut": "Ye"}
+"""Answers to a question of yes or no that are neither."""
+NO_LOGPROBS = "no-logprobs"
 FINISH = {"length": "length", "filtered": "content_filter"}
 SHORTENED = "shortened"
 CUT_BODY = "cut-body"
-FAULTS = (*ERRORS, *REPLIES, *FINISH, SHORTENED, CUT_BODY)
+FAULTS = (*ERRORS, *REPLIES, *FINISH, SHORTENED, CUT_BODY, NO_LOGPROBS)
+
+
+def answer_of(search: str, code: str) -> YesNo:
+    """The answer of yes or no that the fake gives a pair, with probabilities in several spellings that add up to 0.95."""
+    sure = round(rating_of(search, code) / 3 * 0.9 + 0.02, 4)
+    likely = {"Yes": sure * 0.8, " yes": sure * 0.1, "**YES": sure * 0.05}
+    likely |= {"No": (1 - sure) * 0.8, "no": (1 - sure) * 0.1, " No.": (1 - sure) * 0.05, "Not": 0.03, "\n": 0.02}
+    return ("Yes." if sure >= 0.5 else "no"), likely
 
 
 class FakeJobs:
@@ -236,13 +250,24 @@ def _ok(document: Mapping[str, Any]) -> Response:
     return Response(200, json.dumps(document).encode())
 
 
+def _logprobs(body: Mapping[str, Any], likely: Mapping[str, float]) -> dict[str, Any] | None:
+    """The log-probabilities of two tokens, the first of them blank, as OpenAI gives them to those who ask."""
+    if not body.get("logprobs") or not likely:
+        return None
+    tokens = [{"token": token, "logprob": math.log(share), "bytes": list(token.encode())} for token, share in likely.items()]
+    tokens = sorted(tokens, key=lambda entry: -float(str(entry["logprob"])))
+    blank = {"token": "\n", "logprob": -0.1, "bytes": [10], "top_logprobs": []}
+    return {"content": [blank, tokens[0] | {"top_logprobs": tokens[: body.get("top_logprobs", 0)]}]}
+
+
 class FakeApi:
     """The server, running in a thread of its own while it is entered.
 
     `refuses` are parameters that it answers with an error naming them; `context` the longest prompt it takes, in characters;
     `poison` says which pairs spoil a prompt, which then gets the answer
     `poisoned`, or prose where that is None; `chat` answers prompts that hold no pair; `rate` rates;
-    `instead` may answer a request, given its path, in place of all that.
+    `instead` may answer a request, given its path, in place of all that; `yesno` says yes or no to prompts of one pair that ask
+    for no JSON.
     """
 
     def __init__(
@@ -256,6 +281,7 @@ class FakeApi:
         rate: Callable[[str, str], int] = rating_of,
         poisoned: Callable[[], Response] | None = ERRORS["filter"],
         instead: Callable[[str], Response | None] = lambda _: None,
+        yesno: Callable[[str, str], YesNo] | None = None,
         log: Path | None = None,
     ) -> None:
         self.requests: list[Asked] = []
@@ -266,7 +292,7 @@ class FakeApi:
         self.port = 0
         self._faults, self._latency, self._refuses, self._context = faults, latency, frozenset(refuses), context
         self._poison, self._chat, self._rate, self._log, self._instead = poison, chat, rate, log, instead
-        self._poisoned = poisoned
+        self._poisoned, self._yesno = poisoned, yesno
         self.jobs = FakeJobs(self)
         self._in_flight = 0
         self._loop = asyncio.new_event_loop()
@@ -396,6 +422,11 @@ class FakeApi:
         ratings = {entry_id: self._rate(*pair) for entry_id, pair in asked.pairs.items()}
         kind = "prose" if poisoned else "cut" if asked.fault == "length" else asked.fault
         text = REPLIES[kind](ratings) if kind is not None and kind in REPLIES else _json(_entries(ratings))
+        likely: dict[str, float] = {}
+        if self._yesno is not None and len(asked.pairs) == 1 and "response_format" not in asked.body:
+            [pair] = asked.pairs.values()
+            text, likely = self._yesno(*pair)
+            text = WORDS.get(asked.fault or "", text)
         content = None if asked.fault == "filtered" else text if asked.pairs else self._chat(asked.prompt)
         tokens = len(asked.prompt) // (100 if asked.fault == SHORTENED else 4)
         reply = {
@@ -408,6 +439,7 @@ class FakeApi:
                     "index": 0,
                     "message": {"role": "assistant", "content": content, "refusal": None},
                     "finish_reason": FINISH.get(asked.fault or "", "stop"),
+                    "logprobs": None if asked.fault == NO_LOGPROBS else _logprobs(asked.body, likely),
                 }
             ],
             "usage": {

@@ -16,6 +16,18 @@ def search(
     workspace: Workspace, language: str, queries: Sequence[Query], functions: Sequence[Function]
 ) -> tuple[Hit, ...] | None:
     """Return the embedding's hits; None, with a note, where a package or the ratings to calibrate it with are missing."""
+    made = complete(workspace, language, queries, functions)
+    similar = vectors.between(made, queries, functions)
+    learned = None if similar is None else _calibrate(workspace, language, queries, similar)
+    if made is None or learned is None:
+        return None
+    return embedding.search(queries, functions, made, learned, workspace.settings.embedding.threshold)
+
+
+def complete(
+    workspace: Workspace, language: str, queries: Sequence[Query], functions: Sequence[Function]
+) -> Vectors | None:
+    """Return the vectors of all searches and functions, made where missing; None, with a note, where a package is."""
     settings = workspace.settings.embedding
     try:
         embedder = embedding.embedder(settings, endpoints.vectorising(workspace.settings) if settings.base_url else None)
@@ -23,12 +35,7 @@ def search(
         note(f"{language}: embedding left out: {error}")
         return None
     texts = [query.search for query in queries] + [function.code for function in functions]
-    made = _complete(workspace, language, embedder, texts)
-    similar = vectors.between(made, queries, functions)
-    learned = None if similar is None else _calibrate(workspace, language, queries, similar)
-    if learned is None:
-        return None
-    return embedding.search(queries, functions, made, learned, settings.threshold)
+    return _complete(workspace, language, embedder, texts)
 
 
 def similarity(
