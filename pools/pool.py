@@ -1,4 +1,4 @@
-"""The pool: the pairs to be judged, each with who returned it, its stratum, and the probability that it was drawn.
+"""The pool: the pairs to be judged, each with who returned it at which rank, its stratum, and the probability of being drawn.
 
 What a retriever returned is judged whole; of what only the loosest one returned, or none did, a random sample is, so that what
 the retrievers miss can be estimated without bias. A sample is the n candidates with the smallest keyed hash of (seed, search,
@@ -18,8 +18,8 @@ the history, a probability is that of the drawing just made, and nothing of the 
 
 import hashlib
 import heapq
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pools import dataset, tables
@@ -40,7 +40,8 @@ LOOSEST = "grep-any"
 class PoolPair:
     """A pair to be judged.
 
-    `retrievers` are all that returned it, sorted. `stratum` is None for a validation pair, which is judged because experts
+    `retrievers` are all that returned it, sorted; `ranks` and `scores` (None where a retriever gives none) are what each of
+    them gave it. `stratum` is None for a validation pair, which is judged because experts
     rated it. `probability` is the pair's inclusion probability in (0, 1]; None for a validation pair, and for a pair of a
     sample that is kept from an earlier drawing only and therefore counts in no estimate.
     """
@@ -50,6 +51,8 @@ class PoolPair:
     retrievers: tuple[str, ...]
     stratum: str | None
     probability: float | None
+    ranks: tuple[int, ...] = ()
+    scores: tuple[float | None, ...] = ()
 
     @property
     def pair(self) -> PairKey:
@@ -70,9 +73,11 @@ def draw(
     `hits` holds each retriever's under its name, `validation` the expert-rated pairs. A pair that any retriever but grep-any
     returned is `pooled` with probability 1; of the N pairs of a search that only grep-any returned, `grep_any_sample` (n) are
     drawn without replacement with probability n / N each (1 where N is not more than n), and of those that nothing returned
-    `unflagged_sample`. The pairs of an `earlier` pool whose search and function are still there stay in the pool, as the
+    `unflagged_sample`. Hits beyond rank `depth`, where that is not 0, count as not returned, but for grep-any's, which only
+    decide on a stratum. The pairs of an `earlier` pool whose search and function are still there stay in the pool, as the
     module says. The result does not depend on the order of any input.
     """
+    hits = {name: found if name == LOOSEST else _within(settings.depth, found) for name, found in hits.items()}
     returned = _returned(hits)
     rated: dict[str, set[str]] = {}
     for search_id, function_id in validation:
@@ -89,7 +94,29 @@ def draw(
         unwanted = rated.get(search_id, set())
         candidates = [name for name in known if name not in unwanted]
         pool += _drawn(search_id, candidates, returned.get(search_id, {}), before.get(search_id, {}), settings, seed)
-    return tuple(sorted(pool, key=lambda entry: entry.pair))
+    return tuple(sorted(_marked(pool, hits, before), key=lambda entry: entry.pair))
+
+
+def _within(depth: int, hits: Sequence[Hit]) -> Sequence[Hit]:
+    return [hit for hit in hits if hit.rank <= depth] if depth else hits
+
+
+def _marked(
+    pool: Sequence[PoolPair], hits: Mapping[str, Sequence[Hit]], before: Mapping[str, Mapping[str, PoolPair]]
+) -> Iterator[PoolPair]:
+    """Yield the pool's pairs with ranks and scores, those of an earlier drawing where only that knows them."""
+    marks: dict[PairKey, dict[str, tuple[int, float | None]]] = {}
+    for entry in pool:
+        old = before.get(entry.search_id, {}).get(entry.function_id)
+        given = zip(old.retrievers, old.ranks, old.scores, strict=True) if old is not None else ()
+        marks[entry.pair] = {name: (rank, score) for name, rank, score in given}
+    for retriever, found in hits.items():
+        for hit in found:
+            if hit.pair in marks:
+                marks[hit.pair][retriever] = (hit.rank, hit.score)
+    for entry in pool:
+        own = [marks[entry.pair][name] for name in entry.retrievers]
+        yield replace(entry, ranks=tuple(rank for rank, _ in own), scores=tuple(score for _, score in own))
 
 
 def _returned(hits: Mapping[str, Sequence[Hit]]) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -168,6 +195,8 @@ def write(path: Path, pool: Sequence[PoolPair]) -> None:
         "retrievers": pyarrow.array([list(pair.retrievers) for pair in pool], pyarrow.list_(pyarrow.string())),
         "stratum": pyarrow.array([pair.stratum for pair in pool], pyarrow.string()),
         "probability": pyarrow.array([pair.probability for pair in pool], pyarrow.float64()),
+        "ranks": pyarrow.array([list(pair.ranks) for pair in pool], pyarrow.list_(pyarrow.int32())),
+        "scores": pyarrow.array([list(pair.scores) for pair in pool], pyarrow.list_(pyarrow.float64())),
     }
     tables.write_columns(path, columns)
 
@@ -177,7 +206,9 @@ def read(path: Path) -> tuple[PoolPair, ...]:
     out = []
     for place, row in tables.read(path):
         try:
-            out.append(PoolPair(**row | {"retrievers": tuple(row["retrievers"])}))
+            out.append(PoolPair(**row | {name: tuple(row[name]) for name in ("retrievers", "ranks", "scores")}))
         except (TypeError, KeyError) as error:
-            raise DataError(f"{place}: not a pair of a pool ({error}); run `judge pool` again") from error
+            raise DataError(
+                f"{place}: not a pair of a pool ({error}); restore the file, or delete it and run `judge pool`"
+            ) from error
     return tuple(out)

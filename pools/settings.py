@@ -33,6 +33,7 @@ class PoolSettings:
     )
     grep_any_sample: int = _key(20, "pairs a search drawn at random from what only grep-any hit", 0)
     unflagged_sample: int = _key(10, "pairs a search drawn at random from what nothing hit", 0)
+    depth: int = _key(0, "most hits a search that any retriever but grep-any may bring into the pool, its best ones; 0: all", 0)
     bm25_depth: int = _key(20, "hits of bm25 a search: its best so many", 1)
 
 

@@ -47,7 +47,8 @@ def test_strata_and_probabilities() -> None:
             assert len(chosen) == size
             assert {own[pair].probability for pair in chosen} == {size / len(candidates)}
         for pair in validation & set(every):
-            assert own[pair] == PoolPair(*pair, tuple(sorted(by_pair.get(pair, ()))), None, None)
+            names = tuple(sorted(by_pair.get(pair, ())))
+            assert own[pair] == PoolPair(*pair, names, None, None, (1,) * len(names), (None,) * len(names))
 
 
 @given(st.randoms(use_true_random=False))
@@ -104,13 +105,31 @@ def test_new_functions_replace_a_few_of_a_sample_which_stay_without_a_probabilit
 
 
 def test_what_was_pooled_stays_pooled_with_who_returned_it() -> None:
-    flagged = {"grep-agent": [Hit("q0", "f001", 1)], "grep-any": [Hit("q0", "f001", 1)]}
+    flagged = {"grep-agent": [Hit("q0", "f001", 3, 0.5)], "grep-any": [Hit("q0", "f001", 9)]}
     first = pool.draw(QUERIES[:1], IDS, flagged, set(), SIZES, seed=1)
-    edited = {"grep-agent": [Hit("q0", "f002", 1)], "grep-any": [Hit("q0", "f001", 1)]}
+    edited = {"grep-agent": [Hit("q0", "f002", 1, 0.25)], "grep-any": [Hit("q0", "f001", 8)]}
     second = {entry.pair: entry for entry in pool.draw(QUERIES[:1], IDS, edited, set(), SIZES, 1, first)}
-    assert second["q0", "f001"] == PoolPair("q0", "f001", ("grep-agent", "grep-any"), pool.POOLED, 1.0)
-    assert second["q0", "f002"] == PoolPair("q0", "f002", ("grep-agent",), pool.POOLED, 1.0)
+    assert second["q0", "f001"] == PoolPair("q0", "f001", ("grep-agent", "grep-any"), pool.POOLED, 1.0, (3, 8), (0.5, None))
+    assert second["q0", "f002"] == PoolPair("q0", "f002", ("grep-agent",), pool.POOLED, 1.0, (1,), (0.25,))
     assert {entry.probability for entry in second.values() if entry.stratum == pool.UNFLAGGED_SAMPLE} == {7 / 58}
+
+
+def test_depth_leaves_out_what_a_retriever_ranks_below_it_but_not_of_grep_any() -> None:
+    flagged = {
+        "bm25": [Hit("q0", name, rank) for rank, name in enumerate(IDS[:6], start=1)],
+        "embedding": [Hit("q0", name, rank) for rank, name in enumerate(reversed(IDS[:6]), start=1)],
+        "grep-any": [Hit("q0", name, rank) for rank, name in enumerate(IDS[:9], start=1)],
+    }
+    settings = PoolSettings(grep_any_sample=99, unflagged_sample=0, depth=2)
+    drawn = {entry.function_id: entry for entry in pool.draw(QUERIES[:1], IDS, flagged, set(), settings, seed=1)}
+    assert {name: entry.retrievers for name, entry in drawn.items() if entry.stratum == pool.POOLED} == {
+        "f000": ("bm25", "grep-any"), "f001": ("bm25", "grep-any"), "f004": ("embedding", "grep-any"),
+        "f005": ("embedding", "grep-any"),
+    }  # fmt: skip
+    assert drawn["f004"].ranks == (2, 5)
+    assert sorted(name for name, entry in drawn.items() if entry.stratum == pool.GREP_ANY_SAMPLE) == [
+        "f002", "f003", "f006", "f007", "f008",
+    ]  # fmt: skip
 
 
 def test_only_what_the_dataset_still_has_is_kept() -> None:
