@@ -99,9 +99,7 @@ def tune(
         _write(workspace, choice)
 
 
-def _results(
-    workspace: Workspace, tried: Sequence[Setting], base_url: str | None, limits: "Limits"
-) -> "tuple[Result, ...]":
+def _results(workspace: Workspace, tried: Sequence[Setting], base_url: str | None, limits: "Limits") -> "tuple[Result, ...]":
     from gates import tuning
 
     items = _items(workspace)
