@@ -92,11 +92,7 @@ def merged(events: Iterable[Event]) -> Event | None:
 def lines(events: Sequence[Event]) -> str:
     """Return events as text, a line each: time, language, what, judge, reason and details."""
     return "\n".join(
-        "  ".join(
-            part
-            for part in (event.time, event.language, event.kind, _whose(event), event.reason, event.details)
-            if part
-        )
+        "  ".join(part for part in (event.time, event.language, event.kind, _whose(event), event.reason, event.details) if part)
         for event in events
     )
 
