@@ -24,9 +24,7 @@ def search(
     return embedding.search(queries, functions, made, learned, workspace.settings.embedding.threshold)
 
 
-def complete(
-    workspace: Workspace, language: str, queries: Sequence[Query], functions: Sequence[Function]
-) -> Vectors | None:
+def complete(workspace: Workspace, language: str, queries: Sequence[Query], functions: Sequence[Function]) -> Vectors | None:
     """Return the vectors of all searches and functions, made where missing; None, with a note, where a package is."""
     settings = workspace.settings.embedding
     try:
