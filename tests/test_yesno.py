@@ -3,6 +3,10 @@
 import asyncio
 import json
 import math
+import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -12,14 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge import redaction
 from judge import yesno as asking
-from judge.batches import Item
+from judge.batches import Item, show_code, show_search
+from judge.cli.demo import copy_sample
 from judge.client import Client
 from judge.ledger import records
 from judge.money import NO_LIMITS, Limits
 from judge.run import Outcome
 from judge.yesno import Answers, YesNo
-from pools import files, yesno
+from pools import bm25, dataset, files, hits, pool, yesno
 from pools.dataset import Function, PairKey, Query
 from pools.errors import DataError, Stopped, UsageError
 from pools.hits import Hit
@@ -27,9 +33,13 @@ from pools.settings import JudgeSettings, LlmSettings, PriceSettings, Settings
 from pools.vectors import Vectors
 from pools.yesno import Answer
 from prompts import templates
-from tests.fake_api import FakeApi, Script, answer_of, share
-from tests.judging import QuickClock, items, truth
+from tests.command import judge
+from tests.conftest import ROOT
+from tests.fake_api import FakeApi, Pair, Script, answer_of, rating_of, share
+from tests.judging import SCALE, QuickClock, items, truth
+from tests.test_kill import Killer
 
+Capture = pytest.CaptureFixture[str]
 SPELLINGS = ["Yes", "yes", " yes", "YES", "Yes.", "**Yes", '"yes"', "\u2581Yes", "\u0120yes", "yes\n"]
 SETTINGS = Settings(judge=JudgeSettings(concurrency=4, timeout=2.0))
 ASKS = asking.identity(SETTINGS, "m", templates.text("yesno"))
@@ -314,3 +324,161 @@ def test_code_cannot_close_its_fence_or_carry_a_secret(tmp_path: Path) -> None:
     assert "me@example.com" not in code
     assert "<U+202E>" in code
     assert "(code cut: the first 80 of " in fake.requests[0].prompt
+
+
+def sample(path: Path, llm: str = "", retrievers: str = '"grep-any", "llm"') -> Path:
+    """The sample that comes with the package, with the quick retrievers and no embedding."""
+    copy_sample(path)
+    with (path / "judge.toml").open("a", encoding="utf-8") as file:
+        file.write(f'\n[pool]\nretrievers = [{retrievers}]\n[embedding]\nmodel = "absent/model"\n[llm]\n{llm}\n')
+    return path
+
+
+def texts(folder: Path, language: str) -> dict[PairKey, Pair]:
+    """What the prompt shows of each pair."""
+    data = dataset.load(folder, SCALE)
+    return {
+        (query.search_id, function.id): (show_search(query.search), show_code(redaction.mask(function.code).text, 20_000))
+        for query in data.queries_of(language)
+        for function in data.functions_of(language)
+    }
+
+
+def sure_of(pair: Pair) -> float:
+    return round(rating_of(*pair) / 3 * 0.9 + 0.02, 4)
+
+
+def test_pool_asks_about_every_pair_and_writes_hits_with_probabilities(capfd: Capture, tmp_path: Path) -> None:
+    folder = sample(tmp_path, 'model = "m"\nprefilter = 0')
+    with FakeApi(yesno=answer_of) as fake:
+        done = judge(capfd, "pool", "--data", folder, "--lang", "go", "--base-url", fake.url, "--json")
+        assert done.code == 0, done.err
+        again = judge(capfd, "pool", "--data", folder, "--lang", "go", "--base-url", fake.url, "--json")
+        every = texts(folder, "go")
+        assert len(fake.requests) == len(every)
+    found = {hit.pair: hit for hit in hits.read(hits.path(folder, "go", "llm"))}
+    sure = {pair: sure_of(shown) for pair, shown in every.items()}
+    assert {pair: hit.probability for pair, hit in found.items()} == pytest.approx(
+        {pair: figure for pair, figure in sure.items() if figure >= 0.3}
+    )
+    assert {hit.score for hit in found.values() if sure[hit.pair] < 0.5} == {0.0}
+    [entry] = json.loads(done.out)["languages"]
+    assert (entry["hits"]["llm"], entry["llm"]["hits"], entry["llm"]["pairs"]) == (len(found), len(found), len(every))
+    assert json.loads(again.out)["languages"][0]["llm"]["requests"] == 0
+    assert {drawn.pair for drawn in pool.read(pool.path(folder, "go")) if "llm" in drawn.retrievers} == set(found)
+
+
+def test_what_the_prefilter_leaves_out_stays_in_the_strata_with_its_true_probability(capfd: Capture, tmp_path: Path) -> None:
+    folder = sample(tmp_path, 'model = "m"\nprefilter = 3')
+    with FakeApi(yesno=lambda _search, _code: ("Yes", {"Yes": 0.9, "No": 0.1})) as fake:
+        done = judge(capfd, "pool", "--data", folder, "--lang", "go", "--base-url", fake.url)
+    assert done.code == 0, done.err
+    assert "go: llm.prefilter goes by bm25 alone" in done.err
+    data = dataset.load(folder, SCALE)
+    queries, functions = data.queries_of("go"), data.functions_of("go")
+    chosen = {hit.pair for hit in bm25.search(queries, functions, 3)}
+    assert {hit.pair for hit in hits.read(hits.path(folder, "go", "llm"))} == chosen
+    assert len(fake.requests) == len(chosen)
+    loose = {hit.pair for hit in hits.read(hits.path(folder, "go", "grep-any"))}
+    experts = set(data.experts_of("go"))
+    drawn = [entry for entry in pool.read(pool.path(folder, "go")) if entry.stratum is not None]
+    assert {entry.pair for entry in drawn if entry.stratum == pool.POOLED} == chosen - experts
+    for query in queries:
+        rest = {(query.search_id, function.id) for function in functions} - chosen - experts
+        for stratum, size, members in (
+            (pool.GREP_ANY_SAMPLE, 20, rest & loose),
+            (pool.UNFLAGGED_SAMPLE, 10, rest - loose),
+        ):
+            sampled = [entry for entry in drawn if entry.search_id == query.search_id and entry.stratum == stratum]
+            assert {entry.pair for entry in sampled} <= members
+            assert len(sampled) == min(size, len(members))
+            assert all(entry.probability == pytest.approx(len(sampled) / len(members)) for entry in sampled)
+
+
+def test_limits_stop_before_a_pool_is_drawn_and_the_same_command_goes_on(capfd: Capture, tmp_path: Path) -> None:
+    folder = sample(tmp_path, 'model = "m"\nprefilter = 5')
+    command = ("pool", "--data", folder, "--lang", "go", "--lang", "python")
+    with FakeApi(yesno=answer_of) as fake:
+        plan = judge(capfd, *command, "--dry-run", "--json")
+        assert not fake.requests
+        planned = json.loads(plan.out)["languages"]
+        first, second = (entry["requests"] for entry in planned)
+        done = judge(capfd, *command, "--base-url", fake.url, "--max-pairs", str(first + 4))
+        assert done.code == 4
+        assert "4 pairs are asked for (--max-pairs)" in done.err
+        assert len(fake.requests) == first + 4
+        assert pool.path(folder, "go").exists()
+        assert not pool.path(folder, "python").exists()
+        left = json.loads(judge(capfd, *command, "--dry-run", "--json").out)["languages"]
+        assert [entry["requests"] for entry in left] == [0, second - 4]
+        assert judge(capfd, *command, "--base-url", fake.url).code == 0
+        assert judge(capfd, *command, "--dry-run").out.count("llm would be asked about 0 of") == 2
+    assert max(Counter(fake.asked_pairs).values()) == 1
+    assert len(fake.requests) == first + second
+
+
+def test_killed_and_started_again_it_asks_about_no_answered_pair_twice(tmp_path: Path) -> None:
+    folder = sample(tmp_path, 'model = "m"\nprefilter = 5', '"llm"')
+    killer = Killer(40)
+    with FakeApi(latency=0.02, instead=killer, yesno=answer_of) as fake:
+        command = [sys.executable, "-m", "judge", "pool", "--data", str(folder), "--lang", "go", "--base-url", fake.url]
+        environment = os.environ | {"OPENAI_API_KEY": "sk-secret"}
+        killer.victim = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, text=True)
+        assert killer.victim.wait(60) == -signal.SIGKILL
+        [retriever_id] = Answers.read(asking.path(folder, "go")).judges()
+        shown = texts(folder, "go")
+        before = {shown[pair] for pair in Answers.read(asking.path(folder, "go")).given(retriever_id)}
+        assert 10 <= len(before) <= 40
+        asked = len(fake.requests)
+        subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+        again = {pair for request in fake.requests[asked:] for pair in request.pairs.values()}
+        assert not before & again
+        assert before | again == set(fake.asked_pairs)
+    answers = Answers.read(asking.path(folder, "go"))
+    assert {pair: answer.yes for pair, answer in answers.given(retriever_id).items()} == {
+        pair: sure_of(shown[pair]) >= 0.5 for pair in answers.given(retriever_id)
+    }
+    assert len(answers.given(retriever_id)) == len(before | again)
+
+
+def test_neither_and_missing_probabilities_are_counted(capfd: Capture, tmp_path: Path) -> None:
+    folder = sample(tmp_path, 'model = "m"\nprefilter = 2', '"llm"')
+    data = dataset.load(folder, SCALE)
+    first = bm25.search(data.queries_of("go"), data.functions_of("go"), 1)[0].pair
+    odd = texts(folder, "go")[first]
+
+    def answer(search: str, code: str) -> tuple[str, dict[str, float]]:
+        return ("Perhaps", {"Yes": 0.6, "No": 0.2}) if (search, code) == odd else ("yes", {})
+
+    with FakeApi(yesno=answer) as fake:
+        done = judge(capfd, "pool", "--data", folder, "--lang", "go", "--base-url", fake.url, "--json")
+    assert done.code == 0, done.err
+    [entry] = json.loads(done.out)["languages"]
+    figures = entry["llm"]
+    assert (figures["neither"], figures["without_probability"]) == (1, figures["pairs"] - 1)
+    assert fake.asked_pairs.count(odd) == 3
+    found = hits.read(hits.path(folder, "go", "llm"))
+    assert first not in {hit.pair for hit in found}
+    assert {(hit.score, hit.probability) for hit in found} == {(1.0, None)}
+    assert "go: 1 pairs got no yes or no (off-scale after 3 attempts), and are no hits of llm" in done.err
+    assert f"go: {figures['pairs'] - 1} answers came without log-probabilities" in done.err
+
+
+@pytest.mark.parametrize(
+    ("llm", "retrievers", "options", "message"),
+    [
+        ("", '"llm"', (), "the retriever llm needs a model; name one with --model, or llm.model in judge.toml"),
+        ('model = "m"\nprompt = "absent"', '"llm"', (), "llm.prompt: no such file or built-in name: 'absent'"),
+        ('model = "m"', '"bm25"', ("--max-cost", "1"), "does not name; add it there"),
+        ('model = "m"', '"bm25"', ("--dry-run",), "does not name; add it there"),
+        ('model = "m"', '"llm"', ("--base-url", "https://api.example.org"), "OPENAI_API_KEY is not set"),
+    ],
+)
+def test_what_is_lacking_is_said_before_anything_runs(
+    capfd: Capture, tmp_path: Path, llm: str, retrievers: str, options: tuple[str, ...], message: str
+) -> None:
+    folder = sample(tmp_path, llm, retrievers)
+    done = judge(capfd, "pool", "--data", folder, *options)
+    assert done.code == 2
+    assert message in done.error
+    assert not list(folder.glob("work/*/hits"))

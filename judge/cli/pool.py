@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,11 +16,14 @@ from judge.cli.workspace import (
     open_workspace,
     seed_option,
 )
-from pools.dataset import Function, PairKey, Query
+from pools.dataset import Function, Query
 from pools.errors import UsageError
 from pools.hits import Hit
 
-RETRIEVERS = ("grep-agent", "grep-all", "grep-any", "bm25", "embedding")
+if TYPE_CHECKING:
+    from judge.cli.yesno import Asking
+
+RETRIEVERS = ("grep-agent", "grep-all", "grep-any", "bm25", "embedding", "llm")
 
 
 @click.command()
@@ -29,22 +32,52 @@ RETRIEVERS = ("grep-agent", "grep-all", "grep-any", "bm25", "embedding")
 @endpoint_options
 @seed_option
 @json_option
-def pool(data: Path, langs: tuple[str, ...], model: str | None, base_url: str | None, seed: int | None, as_json: bool) -> None:
+@click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop llm before these US dollars are exceeded.")
+@click.option("--max-requests", type=click.IntRange(1), help="Stop llm after this many requests.")
+@click.option("--max-pairs", type=click.IntRange(1), help="Stop llm after this many pairs were asked about.")
+@click.option("--dry-run", is_flag=True, help="Only tell what llm would be asked, and about what that would cost.")
+def pool(
+    data: Path,
+    langs: tuple[str, ...],
+    model: str | None,
+    base_url: str | None,
+    seed: int | None,
+    as_json: bool,
+    max_cost: float | None,
+    max_requests: int | None,
+    max_pairs: int | None,
+    dry_run: bool,
+) -> None:
     """Run the retrievers and draw the samples: which pairs are to be judged.
 
     grep-agent needs one pattern a search in work/<language>/patterns.jsonl; with --model (or judge.model) an LLM writes those
     that are missing, and you can write or edit them by hand. Without either it is left out, with a note; so is embedding
     where the packages it needs, or enough expert ratings to tell a hit by, are missing.
 
+    llm asks a model about one pair at a time, and runs only where pool.retrievers in judge.toml names it. What is answered
+    stays answered: stopped by Ctrl-C, a limit or a crash, the same command goes on where it was, and no pool is drawn before.
+
     \b
     Examples:
       judge pool --lang go
       judge pool --model gpt-5-mini
+      judge pool --model gpt-4.1-mini --max-cost 2
     """
     import json
 
+    from judge.cli import yesno
+    from judge.money import Limits
+
     workspace = open_workspace(data, langs)
-    drawn = [_draw(workspace, language, model, base_url, seed) for language in workspace.languages]
+    asking = yesno.Asking(model, base_url, Limits(max_cost, max_requests, max_pairs))
+    yesno.check(workspace, asking, dry_run)
+    if dry_run:
+        plans = [yesno.plan(workspace, language, asking) for language in workspace.languages]
+        click.echo(
+            json.dumps({"languages": plans}, ensure_ascii=False, indent=2) if as_json else "\n".join(map(yesno.text, plans))
+        )
+        return
+    drawn = [_draw(workspace, language, asking, seed) for language in workspace.languages]
     if as_json:
         click.echo(json.dumps({"languages": drawn}, ensure_ascii=False, indent=2))
         return
@@ -52,12 +85,11 @@ def pool(data: Path, langs: tuple[str, ...], model: str | None, base_url: str | 
         hits = ", ".join(f"{name} {count}" for name, count in entry["hits"].items())
         strata = ", ".join(f"{name} {count}" for name, count in entry["strata"].items())
         click.echo(
-            f"{entry['language']}: {entry['pairs']} pairs to judge, {entry['new']} of them new ({strata}), "
-            f"{entry['validation']} expert-rated; hits: {hits}"
+            f"{entry['language']}: {entry['pairs']} pairs to judge ({strata}), {entry['validation']} expert-rated; hits: {hits}"
         )
 
 
-def _draw(workspace: Workspace, language: str, model: str | None, base_url: str | None, seed: int | None) -> dict[str, Any]:
+def _draw(workspace: Workspace, language: str, asking: "Asking", seed: int | None) -> dict[str, Any]:
     from collections import Counter
 
     from pools import hits as hit_files
@@ -65,35 +97,25 @@ def _draw(workspace: Workspace, language: str, model: str | None, base_url: str 
 
     data, folder = workspace.dataset, workspace.folder
     queries, functions = data.queries_of(language), data.functions_of(language)
-    found = _retrieve(workspace, language, queries, functions, model, base_url)
+    found = _retrieve(workspace, language, queries, functions, asking)
     for retriever, flagged in found.items():
         hit_files.write(hit_files.path(folder, language, retriever), flagged)
     chosen_seed = workspace.settings.seed if seed is None else seed
     validation = data.experts_of(language)
-    ids, path = [function.id for function in functions], pools.path(folder, language)
-    earlier = pools.read(path) if path.is_file() else ()
-    rated = _rated(workspace.ledger_path(language))
-    paid = [pair for pair in earlier if pair.pair in rated]
-    pairs = pools.draw(queries, ids, found, validation, workspace.settings.pool, chosen_seed, paid)
-    pools.write(path, pairs)
+    pairs = pools.draw(
+        queries, [function.id for function in functions], found, validation, workspace.settings.pool, chosen_seed
+    )  # fmt: skip
+    pools.write(pools.path(folder, language), pairs)
     strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None)
     return {
         "language": language,
         "pairs": sum(strata.values()),
         "validation": len(validation),
         "strata": {stratum: strata[stratum] for stratum in pools.STRATA},
-        "new": len({pair.pair for pair in pairs if pair.stratum is not None} - {pair.pair for pair in earlier}),
         "hits": {retriever: len(flagged) for retriever, flagged in found.items()},
         "seed": chosen_seed,
+        **({"llm": asking.figures[language]} if language in asking.figures else {}),
     }
-
-
-def _rated(path: Path) -> set[PairKey]:
-    """Return the pairs that any judge rated: they are paid for, so they stay in the pool."""
-    from judge.ledger import Ledger
-
-    ledger = Ledger.read(path)
-    return {pair for judge_id in ledger.judges() for pair in ledger.ratings(judge_id)}
 
 
 def _retrieve(
@@ -101,8 +123,7 @@ def _retrieve(
     language: str,
     queries: Sequence[Query],
     functions: Sequence[Function],
-    model: str | None,
-    base_url: str | None,
+    asking: "Asking",
 ) -> dict[str, tuple[Hit, ...]]:
     from pools import grep_words
 
@@ -115,7 +136,7 @@ def _retrieve(
         both = grep_words.search_words(queries, functions)
         found |= {retriever: flagged for retriever, flagged in both.items() if retriever in wanted}
     if "grep-agent" in wanted:
-        flagged = _grep_agent(workspace, language, queries, functions, model, base_url)
+        flagged = _grep_agent(workspace, language, queries, functions, asking.model, asking.base_url)
         found |= {} if flagged is None else {"grep-agent": flagged}
     if "bm25" in wanted:
         from pools import bm25
@@ -126,6 +147,10 @@ def _retrieve(
 
         flagged = embedded.search(workspace, language, queries, functions)
         found |= {} if flagged is None else {"embedding": flagged}
+    if "llm" in wanted:
+        from judge.cli import yesno
+
+        found["llm"] = yesno.search(workspace, language, queries, functions, asking)
     return dict(sorted(found.items()))
 
 

@@ -20,6 +20,8 @@ from pools.errors import UsageError
 from pools.hits import Hit
 from prompts import templates
 
+NAME = "llm"
+
 
 @dataclass(slots=True)
 class Asking:
@@ -29,6 +31,19 @@ class Asking:
     base_url: str | None = None
     limits: Limits = NO_LIMITS
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def check(workspace: Workspace, asking: Asking, dry_run: bool) -> None:
+    """Raise `UsageError` for what can be known to be wrong before other retrievers take their time."""
+    if NAME in workspace.settings.pool.retrievers:
+        chosen = identity(workspace, asking.model)
+        if not dry_run:
+            endpoints.client(workspace.settings, chosen.model, asking.base_url, chosen.sampling)
+    elif dry_run or asking.limits != NO_LIMITS:
+        raise UsageError(
+            "--dry-run, --max-cost, --max-requests and --max-pairs are for the retriever llm, which pool.retrievers in "
+            "judge.toml does not name; add it there"
+        )
 
 
 def search(
