@@ -1,9 +1,11 @@
 """grep-all and grep-any against plain ripgrep, a word and a function at a time."""
 
 import ast
+import gc
 import random
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -142,6 +144,17 @@ def test_no_temporary_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert grep_words.search_words(queries(["read"]), functions(["read"]))["grep-any"]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("switch", [gc.enable, gc.disable])
+def test_garbage_collection_is_left_as_it_was(switch: Callable[[], None]) -> None:
+    switch()
+    before = gc.isenabled()
+    try:
+        assert grep_words.search_words(queries(["read"]), functions(["read"]))["grep-any"]
+        assert gc.isenabled() is before
+    finally:
+        gc.enable()
 
 
 def test_hits_are_those_of_plain_ripgrep_on_the_sample(scale: Scale) -> None:
