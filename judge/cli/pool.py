@@ -16,7 +16,7 @@ from judge.cli.workspace import (
     open_workspace,
     seed_option,
 )
-from pools.dataset import Function, Query
+from pools.dataset import Function, PairKey, Query
 from pools.errors import UsageError
 from pools.hits import Hit
 
@@ -85,7 +85,8 @@ def pool(
         hits = ", ".join(f"{name} {count}" for name, count in entry["hits"].items())
         strata = ", ".join(f"{name} {count}" for name, count in entry["strata"].items())
         click.echo(
-            f"{entry['language']}: {entry['pairs']} pairs to judge ({strata}), {entry['validation']} expert-rated; hits: {hits}"
+            f"{entry['language']}: {entry['pairs']} pairs to judge, {entry['new']} of them new ({strata}), "
+            f"{entry['validation']} expert-rated; hits: {hits}"
         )
 
 
@@ -102,20 +103,31 @@ def _draw(workspace: Workspace, language: str, asking: "Asking", seed: int | Non
         hit_files.write(hit_files.path(folder, language, retriever), flagged)
     chosen_seed = workspace.settings.seed if seed is None else seed
     validation = data.experts_of(language)
-    pairs = pools.draw(
-        queries, [function.id for function in functions], found, validation, workspace.settings.pool, chosen_seed
-    )  # fmt: skip
-    pools.write(pools.path(folder, language), pairs)
+    ids, path = [function.id for function in functions], pools.path(folder, language)
+    earlier = pools.read(path) if path.is_file() else ()
+    rated = _rated(workspace.ledger_path(language))
+    paid = [pair for pair in earlier if pair.pair in rated]
+    pairs = pools.draw(queries, ids, found, validation, workspace.settings.pool, chosen_seed, paid)
+    pools.write(path, pairs)
     strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None)
     return {
         "language": language,
         "pairs": sum(strata.values()),
         "validation": len(validation),
         "strata": {stratum: strata[stratum] for stratum in pools.STRATA},
+        "new": len({pair.pair for pair in pairs if pair.stratum is not None} - {pair.pair for pair in earlier}),
         "hits": {retriever: len(flagged) for retriever, flagged in found.items()},
         "seed": chosen_seed,
         **({"llm": asking.figures[language]} if language in asking.figures else {}),
     }
+
+
+def _rated(path: Path) -> set[PairKey]:
+    """Return the pairs that any judge rated: they are paid for, so they stay in the pool."""
+    from judge.ledger import Ledger
+
+    ledger = Ledger.read(path)
+    return {pair for judge_id in ledger.judges() for pair in ledger.ratings(judge_id)}
 
 
 def _retrieve(
