@@ -77,7 +77,7 @@ def draw(
     decide on a stratum. The pairs of an `earlier` pool whose search and function are still there stay in the pool, as the
     module says. The result does not depend on the order of any input.
     """
-    hits = {name: found if name == LOOSEST else _within(settings.depth, found) for name, found in hits.items()}
+    hits = counted(hits, settings.depth)
     returned = _returned(hits)
     rated: dict[str, set[str]] = {}
     for search_id, function_id in validation:
@@ -97,8 +97,12 @@ def draw(
     return tuple(sorted(_marked(pool, hits, before), key=lambda entry: entry.pair))
 
 
-def _within(depth: int, hits: Sequence[Hit]) -> Sequence[Hit]:
-    return [hit for hit in hits if hit.rank <= depth] if depth else hits
+def counted(hits: Mapping[str, Sequence[Hit]], depth: int) -> dict[str, Sequence[Hit]]:
+    """Return each retriever's hits that count as returned: to rank `depth`, or all where that is 0; always all of grep-any."""
+    return {
+        name: found if name == LOOSEST or not depth else [hit for hit in found if hit.rank <= depth]
+        for name, found in hits.items()
+    }
 
 
 def _marked(

@@ -30,7 +30,7 @@ def test_figures_are_those_of_sets(returned: dict[str, list[tuple[str, str]]], r
 def test_table_and_document() -> None:
     hits = {"grep-any": [Hit("q0", "f0", 1), Hit("q0", "f1", 2)], "bm25": [Hit("q0", "f1", 1)]}
     found = contribution.compare(hits, {("q0", "f0"), ("q1", "f9")})
-    assert found.lines() == [
+    assert contribution.lines(found.document()) == [
         "          returned  unique  of 2 expert-relevant",
         "bm25             1       0                     0",
         "grep-any         2       1                     1",

@@ -22,6 +22,7 @@ from pools.hits import Hit
 
 if TYPE_CHECKING:
     from judge.cli.yesno import Asking
+    from pools.pool import PoolPair
 
 RETRIEVERS = ("grep-agent", "grep-all", "grep-any", "bm25", "embedding", "llm")
 
@@ -67,6 +68,7 @@ def pool(
 
     from judge.cli import yesno
     from judge.money import Limits
+    from pools import contribution
 
     workspace = open_workspace(data, langs)
     asking = yesno.Asking(model, base_url, Limits(max_cost, max_requests, max_pairs))
@@ -82,17 +84,19 @@ def pool(
         click.echo(json.dumps({"languages": drawn}, ensure_ascii=False, indent=2))
         return
     for entry in drawn:
-        hits = ", ".join(f"{name} {count}" for name, count in entry["hits"].items())
         strata = ", ".join(f"{name} {count}" for name, count in entry["strata"].items())
         click.echo(
             f"{entry['language']}: {entry['pairs']} pairs to judge, {entry['new']} of them new ({strata}), "
-            f"{entry['validation']} expert-rated; hits: {hits}"
+            f"{entry['validation']} expert-rated"
         )
+        click.echo("\n".join(f"  {line}" for line in contribution.lines(entry["contribution"])))
 
 
 def _draw(workspace: Workspace, language: str, asking: "Asking", seed: int | None) -> dict[str, Any]:
     from collections import Counter
 
+    from gates.agreement import relevant
+    from pools import contribution
     from pools import hits as hit_files
     from pools import pool as pools
 
@@ -110,6 +114,8 @@ def _draw(workspace: Workspace, language: str, asking: "Asking", seed: int | Non
     pairs = pools.draw(queries, ids, found, validation, workspace.settings.pool, chosen_seed, paid)
     pools.write(path, pairs)
     strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None)
+    gold = [pair for pair, ratings in validation.items() if relevant(ratings, workspace.settings.relevant_from)]
+    returned = pools.counted(found, workspace.settings.pool.depth)
     return {
         "language": language,
         "pairs": sum(strata.values()),
@@ -118,7 +124,20 @@ def _draw(workspace: Workspace, language: str, asking: "Asking", seed: int | Non
         "new": len({pair.pair for pair in pairs if pair.stratum is not None} - {pair.pair for pair in earlier}),
         "hits": {retriever: len(flagged) for retriever, flagged in found.items()},
         "seed": chosen_seed,
+        "contribution": contribution.compare(returned, gold).document(),
+        "pool": [_provenance(pair) for pair in pairs],
         **({"llm": asking.figures[language]} if language in asking.figures else {}),
+    }
+
+
+def _provenance(pair: "PoolPair") -> dict[str, Any]:
+    given = zip(pair.retrievers, pair.ranks, pair.scores, strict=True)
+    return {
+        "search_id": pair.search_id,
+        "function_id": pair.function_id,
+        "stratum": pair.stratum,
+        "probability": pair.probability,
+        "returned_by": {retriever: {"rank": rank, "score": score} for retriever, rank, score in given},
     }
 
 
