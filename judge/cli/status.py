@@ -1,11 +1,17 @@
 """`judge status`: what is pooled, rated, failed and spent, language by language and judge by judge."""
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace
+
+if TYPE_CHECKING:
+    from judge.ledger import Ledger
+    from pools.pool import PoolPair
 
 
 @click.command()
@@ -80,8 +86,33 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
         "expert_pairs": len(data.experts_of(language)),
         "pool": {str(stratum): strata[stratum] for stratum in sorted(strata)},
         "merged": sum(not qrels.of_expert(qrel) for qrel in data.qrels_of(language)),
+        "relevant": _relevant(workspace, language, ledger, pairs),
         "judges": judges,
     }
+
+
+def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequence["PoolPair"]) -> dict[str, Any] | None:
+    """Return the estimate of relevant pairs by the last judge that rated any of the pool's, None where there is none."""
+    from gates.agreement import relevant
+    from judge.cli import evidences
+    from pools import estimate
+
+    data = workspace.dataset
+    if data.corpus is None:
+        return None
+    pooled = {pair.pair for pair in pairs if pair.stratum is not None}
+    for judge_id in reversed(ledger.judges()):
+        ratings = evidences.ratings(ledger, judge_id)
+        if pooled.isdisjoint(ratings):
+            continue
+        sealed = ledger.seal(judge_id)
+        least = sealed.relevant_from if sealed else workspace.settings.relevant_from
+        verdicts = {pair: rating >= least for pair, rating in ratings.items()}
+        verdicts |= {pair: relevant(given, least) for pair, given in data.experts_of(language).items()}
+        size = len(data.queries_of(language)) * len(data.functions_of(language))
+        found = estimate.relevant_pairs(pairs, verdicts, size)
+        return {"judge_id": judge_id, **dataclasses.asdict(found), "missed": found.missed}
+    return None
 
 
 def _text(entry: dict[str, Any]) -> str:
@@ -92,6 +123,13 @@ def _text(entry: dict[str, Any]) -> str:
         f"  pool    {strata}",
         f"  merged  {entry['merged']} pairs rated by a judge",
     ]
+    if (known := entry["relevant"]) is not None:
+        lower, upper = (max(0.0, known[end] - known["found"]) for end in ("lower", "upper"))
+        lines.append(
+            f"  missed  {known['missed']:.0f} relevant pairs beside the {known['found']} found, estimated from the samples "
+            f"(95 % interval {lower:.0f}-{upper:.0f}) by judge {known['judge_id']}; {known['unrated']} pairs of the pool not "
+            f"rated, {known['uncovered']} pairs in no sample"
+        )
     for judge in entry["judges"]:
         cost = "cost not known" if judge["cost"] is None else f"${judge['cost']:.4f}"
         lines.append(

@@ -1,0 +1,42 @@
+"""`judge status`: how many relevant pairs the pool misses, by hand from what is on disk."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from judge.cli.demo import copy_sample
+from judge.ledger import Ledger
+from pools import dataset, pool
+from prompts.scales import Scale
+from tests.command import judge
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_the_estimate_weighs_each_pair_by_its_probability(capfd: Capture, tmp_path: Path, scale: Scale) -> None:
+    folder = tmp_path / "sample"
+    copy_sample(folder)
+    (folder / "judge.toml").write_text('[pool]\nretrievers = ["grep-all", "grep-any"]\n', encoding="utf-8")
+    status = ("status", "--data", folder, "--lang", "go")
+    assert judge(capfd, "pool", "--data", folder, "--lang", "go").code == 0
+    assert json.loads(judge(capfd, *status, "--json").out)["languages"][0]["relevant"] is None
+    assert "missed" not in judge(capfd, *status).out
+    assert judge(capfd, "rate", "--data", folder, "--lang", "go", "--judge", "baseline", "--continue").code in {0, 1}
+    pairs = pool.read(pool.path(folder, "go"))
+    ledger = Ledger.read(dataset.work(folder, "go") / "judgements.jsonl")
+    (judge_id,) = ledger.judges()
+    ratings = ledger.ratings(judge_id)
+    experts = dataset.load(folder, scale).experts_of("go")
+    drawn = {entry.pair: entry.probability for entry in pairs if entry.stratum is not None and ratings[entry.pair] >= 2}
+    gold = sum(sum(given) / len(given) >= 2 for given in experts.values())
+    assert any(ratings[pair] >= 2 for pair in experts if sum(experts[pair]) / len(experts[pair]) < 2)
+    (entry,) = json.loads(judge(capfd, *status, "--json").out)["languages"]
+    found = entry["relevant"]
+    assert found["judge_id"] == judge_id
+    assert found["found"] == gold + len(drawn)
+    assert found["total"] == pytest.approx(gold + sum(1 / (probability or 0) for probability in drawn.values()))
+    assert found["found"] < found["total"]
+    assert found["lower"] <= found["total"] <= found["upper"]
+    line = f"{found['missed']:.0f} relevant pairs beside the {found['found']} found"
+    assert line in judge(capfd, *status).out
