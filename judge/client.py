@@ -358,12 +358,12 @@ def _answer(document: Mapping[str, Any], model: str) -> Answer:
 
 
 def _first_token(told: Any) -> tuple[tuple[str, float], ...]:
-    """Return the log-probabilities in the place of the first token that is not blank; none unless alternatives are told."""
+    """Return the log-probabilities of the first token that is not blank and of its alternatives, as far as they are told."""
     try:
         place = next(entry for entry in told["content"] if entry["token"].strip())
         own = (place["token"], place["logprob"])
         tokens = [(entry["token"], entry["logprob"]) for entry in place["top_logprobs"]]
-        if tokens and own[0] not in {token for token, _ in tokens}:
+        if own[0] not in {token for token, _ in tokens}:
             tokens.append(own)
         return tuple((str(token), min(0.0, float(figure))) for token, figure in tokens if math.isfinite(figure))
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration):

@@ -16,9 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge import redaction
+from judge import answer as judge_answer
+from judge import entries, redaction
 from judge import yesno as asking
-from judge.batches import Item, show_code, show_search
+from judge.batches import Batch, Item, show_code, show_search
 from judge.cli.demo import copy_sample
 from judge.client import Client
 from judge.ledger import records
@@ -37,6 +38,7 @@ from tests.command import judge
 from tests.conftest import ROOT
 from tests.fake_api import FakeApi, Pair, Script, answer_of, rating_of, share
 from tests.judging import SCALE, QuickClock, items, truth
+from tests.test_embedded import letters, serve, sound
 from tests.test_kill import Killer
 
 Capture = pytest.CaptureFixture[str]
@@ -219,6 +221,17 @@ def test_limits_stop_and_the_same_call_asks_only_for_the_rest(tmp_path: Path) ->
         assert ask(fake, path, pairs).requests == 0
     assert max(Counter(fake.asked_pairs).values()) == 1
     assert given_answers(path) == expected(pairs)
+    assert [record["number"] for record in records(path) if record["kind"] == "reply"] == list(range(1, 31))
+
+
+def test_the_first_answer_to_a_pair_stands(tmp_path: Path) -> None:
+    batch = Batch.of(items(1))
+    with Answers.open(tmp_path / "yesno.jsonl") as answers:
+        answers.enter(ASKS)
+        for text in ("Perhaps", "No", "Yes"):
+            answers.add(entries.reply(ASKS.judge_id, "pool", batch, judge_answer.Answer(text, "stop", "m")))
+        assert answers.given(ASKS.judge_id) == {items(1)[0].pair: Answer(False, None)}
+    assert given_answers(tmp_path / "yesno.jsonl") == {items(1)[0].pair: Answer(False, None)}
 
 
 @pytest.mark.parametrize(
@@ -393,6 +406,33 @@ def test_what_the_prefilter_leaves_out_stays_in_the_strata_with_its_true_probabi
             assert {entry.pair for entry in sampled} <= members
             assert len(sampled) == min(size, len(members))
             assert all(entry.probability == pytest.approx(len(sampled) / len(members)) for entry in sampled)
+
+
+def test_the_prefilter_goes_by_bm25_and_embedding_together(capfd: Capture, tmp_path: Path) -> None:
+    with serve(sound) as server, FakeApi(yesno=answer_of) as fake:
+        copy_sample(tmp_path)
+        with (tmp_path / "judge.toml").open("a", encoding="utf-8") as file:
+            file.write(
+                f'\n[pool]\nretrievers = ["llm"]\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n'
+                '[llm]\nmodel = "m"\nprefilter = 4\n'
+            )
+        done = judge(capfd, "pool", "--data", tmp_path, "--lang", "go", "--base-url", fake.url)
+    assert done.code == 0, done.err
+    data = dataset.load(tmp_path, SCALE)
+    queries, functions = data.queries_of("go"), data.functions_of("go")
+    wanted = set()
+    for query in queries:
+        left = numpy.array(letters(query.search))
+        cosine = {}
+        for entry in functions:
+            right = numpy.array(letters(entry.code))
+            cosine[entry.id] = round(float(left @ right / numpy.sqrt((left @ left) * (right @ right))), 6)
+        near = sorted(cosine, key=lambda name: (-cosine[name], name))[: yesno.depth(4)]
+        words = [hit.function_id for hit in bm25.search([query], functions, yesno.depth(4))]
+        wanted |= {(query.search_id, name) for name in fused([words, near])[:4]}
+    shown = texts(tmp_path, "go")
+    assert Counter(fake.asked_pairs) == Counter(shown[pair] for pair in wanted)
+    assert len(wanted) == 4 * len(queries)
 
 
 def test_limits_stop_before_a_pool_is_drawn_and_the_same_command_goes_on(capfd: Capture, tmp_path: Path) -> None:
