@@ -3,7 +3,9 @@
 The records stand apart from the client, so that the ledger, the baseline and the tests can use them without it.
 """
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,22 @@ class Answer:
     cost: float | None = None
     redacted: int = 0
     logprobs: tuple[tuple[str, float], ...] = ()
+
+
+def first_token(told: Any) -> tuple[tuple[str, float], ...]:
+    """Return the log-probabilities of the first token that is not blank and of its alternatives, as far as they are told.
+
+    `told` is what a chat completion calls `logprobs`, whatever that is; where it is something else, nothing is told.
+    """
+    try:
+        place = next(entry for entry in told["content"] if entry["token"].strip())
+        own = (place["token"], place["logprob"])
+        tokens = [(entry["token"], entry["logprob"]) for entry in place["top_logprobs"]]
+        if own[0] not in {token for token, _ in tokens}:
+            tokens.append(own)
+        return tuple((str(token), min(0.0, float(figure))) for token, figure in tokens if math.isfinite(figure))
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
+        return ()
 
 
 class Unfit(Exception):

@@ -9,7 +9,6 @@ all that matters here send types that the package's models are not made for.
 
 import asyncio
 import json
-import math
 import random
 import re
 import threading
@@ -21,7 +20,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from judge import refusals
-from judge.answer import Answer, Filtered, TooLong, Unanswered, Unfit, Usage
+from judge.answer import Answer, Filtered, TooLong, Unanswered, Unfit, Usage, first_token
 from judge.pace import Clock, Pace, SystemClock
 from judge.refusals import Form, Refusal
 from pools.errors import Stopped, UsageError
@@ -353,21 +352,8 @@ def _answer(document: Mapping[str, Any], model: str) -> Answer:
             _count(usage.get("completion_tokens")),
         ),
         cost=float(cost) if isinstance(cost, int | float) and 0 <= cost < 1e9 else None,
-        logprobs=_first_token(choice.get("logprobs")),
+        logprobs=first_token(choice.get("logprobs")),
     )
-
-
-def _first_token(told: Any) -> tuple[tuple[str, float], ...]:
-    """Return the log-probabilities of the first token that is not blank and of its alternatives, as far as they are told."""
-    try:
-        place = next(entry for entry in told["content"] if entry["token"].strip())
-        own = (place["token"], place["logprob"])
-        tokens = [(entry["token"], entry["logprob"]) for entry in place["top_logprobs"]]
-        if own[0] not in {token for token, _ in tokens}:
-            tokens.append(own)
-        return tuple((str(token), min(0.0, float(figure))) for token, figure in tokens if math.isfinite(figure))
-    except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
-        return ()
 
 
 def _vectors(document: Mapping[str, Any], count: int) -> list[list[float]]:
