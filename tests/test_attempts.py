@@ -18,13 +18,12 @@ from gates import qrels
 from judge import chain, entries
 from judge.answer import Answer
 from judge.batches import Batch, Item
-from judge.cli.demo import copy_sample
 from judge.ledger import Ledger, records
 from pools import dataset, pool, tables
 from prompts import scales, templates
 from tests.command import judge, process
 from tests.fake_api import FakeApi, rating_of
-from tests.test_pipeline import as_experts, files_of
+from tests.test_pipeline import QUICK, as_experts, files_of, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 TOML = '[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n'
@@ -177,7 +176,7 @@ ATTEMPTS = {
 def gated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample with both languages' pools rated; Python's judge is wrong on ten pairs, Go's rates at random."""
     folder = tmp_path_factory.mktemp("gated") / "sample"
-    copy_sample(folder)
+    plain_sample(folder, QUICK)
     change_toml(folder, "")
     assert process("pool", "--data", folder).code == 0
     for language, rate in (("python", as_experts(folder, "python", wrong=10)), ("go", rating_of)):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from judge import entries, placement
-from judge.cli.demo import copy_sample
 from judge.identity import Identity
 from judge.ledger import Ledger
 from pools import dataset
@@ -16,7 +15,7 @@ from pools.settings import GateSettings
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi
-from tests.test_pipeline import as_experts
+from tests.test_pipeline import QUICK, as_experts, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 
@@ -25,7 +24,7 @@ Capture = pytest.CaptureFixture[str]
 def rated(capfd: Capture, tmp_path: Path) -> Path:
     """The sample, its Python pool rated by a judge that is right but for ten expert-rated pairs."""
     folder = tmp_path / "sample"
-    copy_sample(folder)
+    plain_sample(folder, QUICK)
     (folder / "judge.toml").write_text('[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n', encoding="utf-8")
     judge(capfd, "pool", "--data", folder, "--lang", "python")
     with FakeApi(rate=as_experts(folder, "python", wrong=10)) as api:

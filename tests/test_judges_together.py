@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from gates import comparison
-from judge.cli.demo import copy_sample
 from judge.ledger import Ledger
 from pools import dataset
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi
-from tests.test_pipeline import as_experts
+from tests.test_pipeline import QUICK, as_experts, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 COMMON = ("--lang", "python")
@@ -40,7 +39,7 @@ def rate_with(capfd: Capture, folder: Path, model: str, rate: Callable[[str, str
 def three(capfd: Capture, tmp_path: Path) -> Path:
     """The sample with a pool and three judges, who are wrong on 60 pairs each, no two on the same."""
     folder = tmp_path / "sample"
-    copy_sample(folder)
+    plain_sample(folder, QUICK)
     (folder / "judge.toml").write_text(f"{RETRIEVERS}[prices]\nprompt = 2.0\ncompletion = 8.0\n", encoding="utf-8")
     judge(capfd, "pool", "--data", folder, *COMMON)
     for number in range(3):
@@ -111,7 +110,7 @@ def test_a_panel_goes_through_gate_merge_and_export_as_any_judge(capfd: Capture,
     assert judge(capfd, "export", "--data", three).code == 0
     assert "majority of 3 judges" in (three / "export" / "README.md").read_text(encoding="utf-8")
     replayed = three.parent / "replayed"
-    copy_sample(replayed)
+    plain_sample(replayed, QUICK)
     source = three / "work" / "python" / "judgements.jsonl"
     judge(capfd, "rate", "--data", replayed, *COMMON, "--replay", source)
     assert judge(capfd, "gate", "--data", replayed, *COMMON).out == gate.out

@@ -13,7 +13,7 @@ from judge.cli.demo import copy_sample
 from tests.command import judge, process
 from tests.conftest import ROOT
 from tests.fake_api import FakeApi
-from tests.test_pipeline import as_experts
+from tests.test_pipeline import QUICK, as_experts, plain_sample
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = [block.strip().split("\n") for block in re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL)]
@@ -59,7 +59,7 @@ def rate_of_both(folder: Path):  # type: ignore[no-untyped-def]
 def test_the_commands_with_an_llm(tmp_path: Path) -> None:
     lines = [line for line in COMMANDS if "MODEL" in line]
     assert len(lines) == 3
-    copy_sample(tmp_path)
+    plain_sample(tmp_path, QUICK)
     with FakeApi(rate=rate_of_both(tmp_path)) as api:
         for line in lines:
             words = shlex.split(line.replace("MODEL", "m").replace("http://127.0.0.1:8080/v1", api.url))[1:]
