@@ -1,31 +1,30 @@
 """The pool: the pairs to be judged, each with who returned it at which rank, its stratum, and the probability of being drawn.
 
 What a retriever returned is judged whole; of what only the loosest one returned, or none did, a random sample is, so that what
-the retrievers miss can be estimated without bias. A sample is the n candidates with the smallest keyed hash of (seed, search,
-function): every candidate has the same chance, and the draw depends on nothing but the candidates.
+the retrievers miss can be estimated without bias. A sample is the n candidates with the smallest lots, random numbers that
+depend on seed, search and function alone: every candidate has the same chance, and nothing but the candidates matters.
 
 A pool can be drawn again, after a new retriever or new functions, and then keeps the pairs of the earlier drawing. Whatever
 the history, a probability is that of the drawing just made, and nothing of the earlier one enters into it, so it stays true:
 
 - a pair that was ever `pooled` stays so with probability 1. That it was depends on no chance, so it is simply no candidate
   for a sample any more.
-- the hashes do not change, so what was drawn before is drawn again as long as its stratum only lost candidates to other
-  retrievers; the next smallest hashes fill up the places of those.
+- the lots do not change, so what was drawn before is drawn again as long as its stratum only lost candidates to other
+  retrievers; the next smallest fill up the places of those.
 - where a stratum gained candidates (new functions, say), some of the earlier sample are no longer among the n smallest. They
   stay in the pool, with their judgements, but without a probability: chance decided that they were there, in a drawing that is
   not this one, so no estimate may count them beside the sample. About n times the share of new candidates are so replaced.
 """
 
-import hashlib
-import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pools import dataset, tables
+from pools import dataset, lots, tables
 from pools.dataset import PairKey, Query
 from pools.errors import DataError
 from pools.hits import Hit
+from pools.lots import Lots
 from pools.settings import PoolSettings
 
 POOLED = "pooled"
@@ -89,11 +88,10 @@ def draw(
     pool = []
     for search_id, names in rated.items():
         pool += [PoolPair(search_id, name, returned.get(search_id, {}).get(name, ()), None, None) for name in names]
-    known = sorted(function_ids)
+    corpus = lots.of(function_ids, seed)
     for search_id in (query.search_id for query in queries):
-        unwanted = rated.get(search_id, set())
-        candidates = [name for name in known if name not in unwanted]
-        pool += _drawn(search_id, candidates, returned.get(search_id, {}), before.get(search_id, {}), settings, seed)
+        own = (returned.get(search_id, {}), before.get(search_id, {}), rated.get(search_id, set()))
+        pool += _drawn(search_id, corpus, *own, settings)
     return tuple(sorted(_marked(pool, hits, before), key=lambda entry: entry.pair))
 
 
@@ -139,28 +137,35 @@ def _returned(hits: Mapping[str, Sequence[Hit]]) -> dict[str, dict[str, tuple[st
 
 def _drawn(
     search_id: str,
-    candidates: Sequence[str],
+    corpus: Lots,
     returned: Mapping[str, tuple[str, ...]],
     before: Mapping[str, PoolPair],
+    rated: Collection[str],
     settings: PoolSettings,
-    seed: int,
 ) -> list[PoolPair]:
-    by_stratum: dict[str, list[str]] = {stratum: [] for stratum in STRATA}
-    for function_id in candidates:
-        if function_id in before and before[function_id].stratum == POOLED:
-            by_stratum[POOLED].append(function_id)
-        else:
-            by_stratum[_stratum(returned.get(function_id, ()))].append(function_id)
+    """Return the pairs of one search but those that experts rated."""
+    import numpy as np
+
+    flagged = {name: _stratum(retrievers) for name, retrievers in returned.items()}
+    flagged |= {name: POOLED for name, entry in before.items() if entry.stratum == POOLED}
+    strata = np.full(len(corpus.names), STRATA.index(UNFLAGGED_SAMPLE), np.int8)
+    for name, stratum in flagged.items():
+        if name in corpus.places:
+            strata[corpus.places[name]] = STRATA.index(stratum)
+    strata[[corpus.places[name] for name in rated if name in corpus.places]] = -1
     sizes = {GREP_ANY_SAMPLE: settings.grep_any_sample, UNFLAGGED_SAMPLE: settings.unflagged_sample}
+    kept = {corpus.places[name] for name in before if name in corpus.places}
     out = []
-    for stratum, members in by_stratum.items():
-        size = min(sizes.get(stratum, len(members)), len(members))
-        chosen = dict.fromkeys(_sample(search_id, members, size, seed), size / len(members) if members else None)
-        for function_id in (*chosen, *(name for name in members if name in before and name not in chosen)):
-            names = returned.get(function_id, ())
+    for number, stratum in enumerate(STRATA):
+        members = np.flatnonzero(strata == number)
+        chosen = corpus.smallest(search_id, members, sizes.get(stratum, len(members))).tolist()
+        probability = dict.fromkeys(chosen, len(chosen) / max(len(members), 1))
+        for place in (*chosen, *(place for place in kept - probability.keys() if strata[place] == number)):
+            name = corpus.names[place]
+            names = returned.get(name, ())
             if stratum == POOLED and _stratum(names) != POOLED:
-                names = tuple(sorted({*names, *before[function_id].retrievers}))
-            out.append(PoolPair(search_id, function_id, names, stratum, chosen.get(function_id)))
+                names = tuple(sorted({*names, *before[name].retrievers}))
+            out.append(PoolPair(search_id, name, names, stratum, probability.get(place)))
     return out
 
 
@@ -168,20 +173,6 @@ def _stratum(retrievers: Collection[str]) -> str:
     if not retrievers:
         return UNFLAGGED_SAMPLE
     return GREP_ANY_SAMPLE if set(retrievers) == {LOOSEST} else POOLED
-
-
-def _sample(search_id: str, candidates: Sequence[str], size: int, seed: int) -> Sequence[str]:
-    if size == len(candidates):
-        return candidates
-    key = hashlib.sha256(f"{seed} {search_id}".encode("utf-8", "surrogatepass")).digest()
-    keyed = hashlib.blake2b(key=key, digest_size=16)
-
-    def place(name: str) -> tuple[bytes, str]:
-        own = keyed.copy()
-        own.update(name.encode("utf-8", "surrogatepass"))
-        return own.digest(), name
-
-    return heapq.nsmallest(size, candidates, key=place)
 
 
 def path(folder: Path, language: str) -> Path:
