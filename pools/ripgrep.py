@@ -6,6 +6,7 @@ guessing at binary files or encodings.
 """
 
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pools.dataset import Function
-from pools.errors import UsageError
+from pools.errors import Stopped, UsageError
 
 PLAIN = ("--no-config", "--text", "--encoding=none", "--color=never", "--no-heading", "--no-filename", "--line-number")
 BLOCK = 1 << 22
@@ -41,10 +42,8 @@ def complaint(pattern: str, *options: str) -> str | None:
         return "a pattern cannot hold half a surrogate pair"
     command: list[str | bytes] = [program(), *PLAIN, *options, b"--regexp=" + given]
     done = subprocess.run(command, input=b"", capture_output=True, check=False)
-    message = " ".join(done.stderr.decode("utf-8", "replace").split())
-    if done.returncode in {0, 1} and not message:
-        return None
-    return message or f"ripgrep ended with {done.returncode}"
+    _check_signal(done.returncode)
+    return " ".join(done.stderr.decode("utf-8", "replace").split()) or None
 
 
 def lines(file: Path, pattern: str, *options: str) -> list[int]:
@@ -53,9 +52,16 @@ def lines(file: Path, pattern: str, *options: str) -> list[int]:
     command: list[str | bytes] = [program(), *PLAIN, "--max-columns=1", *options]
     command += [b"--regexp=" + pattern.encode("utf-8"), "--", str(file)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode not in {0, 1}:
+    _check_signal(done.returncode)
+    if done.returncode > 1:
         raise UsageError(f"ripgrep refused {pattern!r}: {done.stderr.decode('utf-8', 'replace')}; mend the pattern")
     return [int(line[: line.index(b":")]) for line in done.stdout.split(b"\n")[:-1]]
+
+
+def _check_signal(code: int) -> None:
+    if code < 0:
+        name = signal.Signals(-code).name
+        raise Stopped(f"ripgrep was ended from outside ({name}), for want of memory perhaps; run the command again")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,8 @@ class Haystack:
                 whole, end, rest = (rest + block).rpartition(b"\n")
                 if end:
                     yield whole
-            if run.wait() not in {0, 1}:
+            _check_signal(run.wait())
+            if run.returncode > 1:
                 errors.seek(0)
                 raise UsageError(f"ripgrep failed: {errors.read().decode('utf-8', 'replace')}; install another version of it")
 

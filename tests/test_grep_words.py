@@ -2,9 +2,12 @@
 
 import ast
 import gc
+import os
 import random
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 
 from pools import dataset, grep_words, ripgrep
 from pools.dataset import Function, Query
+from pools.errors import Stopped
 from pools.hits import Hit
 from prompts.scales import Scale
 from tests.conftest import ROOT
@@ -138,6 +142,17 @@ def test_nothing_to_find_and_nothing_to_search() -> None:
     assert grep_words.search_words([], functions(["a"])) == {"grep-all": (), "grep-any": ()}
     assert grep_words.search_words(queries(["read"]), []) == {"grep-all": (), "grep-any": ()}
     assert grep_words.search_words(queries(["read"]), functions(["", ""])) == {"grep-all": (), "grep-any": ()}
+
+
+def test_a_ripgrep_that_is_killed_is_no_search_without_hits() -> None:
+    with ripgrep.haystack(functions(["read\n" * 3_000_000])) as hay:
+        blocks = hay.matches("read")
+        assert next(blocks).startswith(b"1:read\n2:read\n")
+        children = Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()
+        (running,) = [int(child) for child in children if Path(f"/proc/{child}/comm").read_text() == "rg\n"]
+        os.kill(running, signal.SIGKILL)
+        with pytest.raises(Stopped, match=r"ripgrep was ended from outside \(SIGKILL\)"):
+            list(blocks)
 
 
 def test_no_temporary_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
