@@ -15,9 +15,9 @@ import gc
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +55,21 @@ def search_words(queries: Sequence[Query], functions: Sequence[Function]) -> dic
 
     A hit's score is the number of the search's words that the function holds; ranks go by falling score, then by id.
     """
-    wanted = sorted({word for query in queries for word in words(query.search)})
+    vocabulary = sorted({word for query in queries for word in words(query.search)})
     with ripgrep.haystack(functions) as hay:
         holders: dict[str, Any] = {}
-        for start in range(0, len(wanted), WORDS_PER_PASS):
-            holders |= _holders(wanted[start : start + WORDS_PER_PASS], hay)
+        for start in range(0, len(vocabulary), WORDS_PER_PASS):
+            holders |= _holders(vocabulary[start : start + WORDS_PER_PASS], hay)
+    every: list[Hit] = []
+    some: list[Hit] = []
     with _no_collection():
-        return {
-            "grep-all": tuple(hit for query in queries for hit in _ranked(query, holders, hay.ids, every=True)),
-            "grep-any": tuple(hit for query in queries for hit in _ranked(query, holders, hay.ids, every=False)),
-        }
+        for query in queries:
+            wanted = words(query.search)
+            ranked = _ranked(query, [holders[word] for word in wanted], hay.ids)
+            some += ranked
+            # Those that hold every word come first, so among themselves they have the same ranks.
+            every += [hit for hit in ranked if hit.score == len(wanted)]
+    return {"grep-all": tuple(every), "grep-any": tuple(some)}
 
 
 @contextmanager
@@ -139,15 +144,14 @@ def _runs_with(wanted: Sequence[str], runs: Sequence[bytes], file: Path) -> Iter
         yield holding
 
 
-def _ranked(query: Query, holders: Mapping[str, Any], ids: Sequence[str], every: bool) -> list[Hit]:
+def _ranked(query: Query, holders: Sequence[Any], ids: Sequence[str]) -> list[Hit]:
+    """Return the hits of any of a search's words; `holders` are, for each of them, the places in `ids` that hold it."""
     import numpy as np
 
-    wanted = words(query.search)
-    if not wanted:
-        return []
-    places, counts = np.unique(np.concatenate([holders[word] for word in wanted]), return_counts=True)
-    if every:
-        places, counts = places[counts == len(wanted)], counts[counts == len(wanted)]
-    order = np.argsort(-counts, kind="stable")
-    ranked = zip(places[order].tolist(), counts[order].astype(float).tolist(), strict=True)
-    return [Hit(query.search_id, ids[place], rank, score) for rank, (place, score) in enumerate(ranked, start=1)]
+    counts = np.zeros(len(ids), np.int64)
+    for places in holders:
+        counts[places] += 1
+    held = np.flatnonzero(counts)
+    held = held[np.argsort(-counts[held], kind="stable")]
+    names, scores = map(ids.__getitem__, held.tolist()), counts[held].astype(float).tolist()
+    return list(map(Hit, repeat(query.search_id), names, count(1), scores))
