@@ -16,7 +16,7 @@ from pools.errors import DataError
 class Hit(NamedTuple):
     """One retriever's flag of one pair: its rank within the search from 1, and a score or a probability where it has one.
 
-    A tuple, because there may be millions of them and a frozen dataclass takes twice as long to make.
+    A tuple, because there may be millions of them and a frozen dataclass takes half as long again to make.
     """
 
     search_id: str
