@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gates.gate import Seal
+from gates import gate
+from gates.gate import GateRecord, Seal
 from gates.log import Event
 from gates.qrels import Pooled
 from pools.dataset import Dataset, PairKey
@@ -52,3 +53,36 @@ def published(data: Dataset, language: str, settings: Settings) -> Evidence | No
     ratings = {qrel.pair: qrel.judge_rating for qrel in data.qrels_of(language) if qrel.judge_rating is not None}
     seal = Seal(settings.gate, settings.relevant_from)
     return Evidence(None, ratings, seal) if ratings else None
+
+
+def verdict(data: Dataset, language: str, evidence: Evidence, seed: int, notes: Sequence[str] = ()) -> GateRecord:
+    """Return the verdict that follows from a language's evidence under what was sealed."""
+    return gate.assess(
+        language,
+        data.experts_of(language),
+        evidence.ratings,
+        evidence.seal.gate,
+        evidence.seal.relevant_from,
+        seed,
+        evidence.judge_id,
+        notes,
+        gate.searches_left_out(data, language, evidence.seal.gate),
+    )
+
+
+def admits(data: Dataset, language: str, evidence: Evidence) -> GateRecord:
+    """Return the verdict that lets a language's judge ratings leave, or raise `GateClosed` with the cause and remedy.
+
+    The one question that merging and exporting ask of the gate; see `gates.gate.admits`.
+    """
+    return gate.admits(
+        gate.read(gate.path(data.folder, language)),
+        language,
+        evidence.judge_id,
+        data.experts_of(language),
+        evidence.ratings,
+        evidence.seal,
+        evidence.stated,
+        gate.searches_left_out(data, language, evidence.seal.gate),
+        evidence.alarms,
+    )

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from gates import card, gate, log, qrels
+from gates import card, log, qrels
+from gates import evidence as proof
 from gates.card import Chapter
 from gates.evidence import Evidence
-from gates.gate import GateRecord
 from pools import files, tables
 from pools.dataset import Dataset, function_row, qrel_row, query_row
 from pools.errors import DataError, GateClosed, UsageError
@@ -75,29 +75,18 @@ def check(data: Dataset, language: str, evidence: Evidence | None, settings: Set
                 f"merge them with `judge merge --lang {language}`, or take them out with `judge withdraw`"
             )
         return None
-    experts = data.experts_of(language)
+    # Where nothing admits, the verdict is computed and not read from gate.json: the card cannot show a figure edited there.
     if not qrels.carries(data, language):
-        return Chapter(language, evidence, _verdict(data, language, evidence, settings), None, events)
+        return Chapter(language, evidence, proof.verdict(data, language, evidence, settings.seed), None, events)
     _traced(data, language, evidence)
     override = log.override(events, evidence.judge_id)
     try:
-        record = gate.admits(
-            gate.read(gate.path(data.folder, language)), language, evidence.judge_id, experts, evidence.ratings,
-            evidence.seal, evidence.stated, gate.searches_left_out(data, language, evidence.seal.gate), evidence.alarms,
-        )  # fmt: skip
+        record = proof.admits(data, language, evidence)
     except GateClosed:
         if override is None:
             raise
-        return Chapter(language, evidence, _verdict(data, language, evidence, settings), override, events)
+        return Chapter(language, evidence, proof.verdict(data, language, evidence, settings.seed), override, events)
     return Chapter(language, evidence, record, None, events)
-
-
-def _verdict(data: Dataset, language: str, evidence: Evidence, settings: Settings) -> GateRecord:
-    # Computed, not read from gate.json, so that the card cannot show a figure that was edited there.
-    return gate.assess(
-        language, data.experts_of(language), evidence.ratings, evidence.seal.gate, evidence.seal.relevant_from,
-        settings.seed, evidence.judge_id, left_out=gate.searches_left_out(data, language, evidence.seal.gate),
-    )  # fmt: skip
 
 
 def _traced(data: Dataset, language: str, evidence: Evidence) -> None:

@@ -210,29 +210,6 @@ def searches_left_out(data: Dataset, language: str, gate: GateSettings) -> froze
     return frozenset(query.search_id for query in data.queries_of(language) if tuning and query.split == "tuning")
 
 
-def published(data: Dataset, language: str, gate: GateSettings, relevant_from: float, seed: int) -> GateRecord:
-    """Return the verdict on the judge ratings that a dataset without a ledger carries beside its expert ratings."""
-    return assess(
-        language,
-        data.experts_of(language),
-        published_ratings(data, language),
-        gate,
-        relevant_from,
-        seed,
-        judge_id=None,
-        left_out=searches_left_out(data, language, gate),
-    )
-
-
-def published_ratings(data: Dataset, language: str) -> dict[PairKey, int]:
-    """Return the judge's ratings of the expert-rated pairs that the qrels themselves carry."""
-    return {
-        qrel.pair: qrel.judge_rating
-        for qrel in data.qrels_of(language)
-        if qrel.expert_ratings and qrel.judge_rating is not None
-    }
-
-
 def gold_sha256(experts: Experts, left_out: Collection[str] = ()) -> str:
     """Return the hash of expert ratings: pairs in sorted order, each with its ratings in rating order.
 

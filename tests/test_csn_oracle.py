@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from gates import agreement, gate, resampling
+from gates import agreement, evidence, resampling
+from gates.evidence import Evidence
 from gates.gate import GateRecord
 from pools import dataset
 from pools.dataset import Dataset
-from pools.settings import GateSettings
+from pools.settings import Settings
 from prompts.scales import Scale
 
 # pairs, judge relevant, experts relevant, both, same, precision, recall, F1, verdict, kappa, always; interval, share
@@ -32,7 +33,13 @@ def data(csn: Path, scale: Scale) -> Dataset:
 
 @pytest.fixture(scope="module")
 def records(data: Dataset) -> dict[str, GateRecord]:
-    return {language: gate.published(data, language, GateSettings(), 2, 1) for language in data.languages}
+    return {language: evidence.verdict(data, language, published(data, language), 1) for language in data.languages}
+
+
+def published(data: Dataset, language: str) -> Evidence:
+    found = evidence.published(data, language, Settings())
+    assert found is not None
+    return found
 
 
 def test_languages_are_the_published_ones(data: Dataset) -> None:
@@ -72,7 +79,7 @@ def test_experts_against_each_other(records: dict[str, GateRecord]) -> None:
 
 @pytest.mark.parametrize("language", PUBLISHED)
 def test_scikit_learn_agrees(language: str, data: Dataset, records: dict[str, GateRecord]) -> None:
-    experts, ratings = data.experts_of(language), gate.published_ratings(data, language)
+    experts, ratings = data.experts_of(language), published(data, language).ratings
     truth = [sum(experts[pair]) / len(experts[pair]) >= 2 for pair in ratings]
     judged = [rating >= 2 for rating in ratings.values()]
     figures = records[language].agreement
@@ -83,7 +90,7 @@ def test_scikit_learn_agrees(language: str, data: Dataset, records: dict[str, Ga
 
 def test_shares_converge(data: Dataset) -> None:
     """With other seeds the share moves by no more than its Monte-Carlo error."""
-    pairs = agreement.align(data.experts_of("go"), gate.published_ratings(data, "go"))
+    pairs = agreement.align(data.experts_of("go"), published(data, "go").ratings)
     confusion = agreement.verdicts(pairs, 2).confusion()
     found = [resampling.resample(confusion, 0.67, 10_000, seed) for seed in range(10)]
     assert np.std([resampled.share for resampled in found if resampled]) < 0.01

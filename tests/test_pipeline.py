@@ -244,6 +244,38 @@ def test_the_threshold_cannot_be_lowered_after_looking(capfd: Capture, sample: P
     assert "a lower bar, for all to see" in (sample / "export" / "README.md").read_text(encoding="utf-8")
 
 
+def test_a_second_judge_of_a_ledger_has_a_gate_of_its_own(capfd: Capture, sample: Path) -> None:
+    common = ["--data", sample, "--lang", "python"]
+    judge(capfd, "pool", *common)
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        assert judge(capfd, "rate", *common, "--model", "good", "--base-url", api.url).code == 0
+    with FakeApi() as api:
+        done = judge(capfd, "rate", *common, "--model", "poor", "--base-url", api.url, "--json")
+        assert (done.code, len(api.asked_pairs)) == (1, 168), "the pool stays unrated, whatever the first judge passed"
+    entry = json.loads(done.out)["languages"][0]
+    ledger = Ledger.read(sample / "work" / "python" / "judgements.jsonl")
+    assert (entry["verdict"], entry["judge_id"]) == ("missed", ledger.judges()[1])
+    record = json.loads((sample / "work" / "python" / "gate.json").read_bytes())
+    assert (record["verdict"], record["judge_id"]) == ("missed", ledger.judges()[1])
+
+
+def test_tuning_searches_left_out_of_the_gate_do_not_shut_it(capfd: Capture, sample: Path) -> None:
+    with (sample / settings.FILE).open("a", encoding="utf-8") as file:
+        file.write('\n[gate]\nsplit = "test"\n')
+    common = ["--data", sample, "--lang", "python"]
+    judge(capfd, "pool", *common)
+    with FakeApi(rate=as_experts(sample, "python", wrong=9)) as api:
+        assert judge(capfd, "rate", *common, "--model", "m", "--base-url", api.url).code == 0
+    record = json.loads((sample / "work" / "python" / "gate.json").read_bytes())
+    data = dataset.load(sample, scales.load("relevance"))
+    tuning = {query.search_id for query in data.queries_of("python") if query.split == "tuning"}
+    pairs = sum(search in tuning for search, _ in data.experts_of("python"))
+    assert (record["split"], record["searches"], record["left_out"]) == ("test", 20 - len(tuning), pairs)
+    assert record["agreement"]["pairs"] == 168 - pairs < 168
+    assert judge(capfd, "merge", *common).code == 0
+    assert judge(capfd, "export", "--data", sample).code == 0
+
+
 def test_what_stops_a_run_is_one_line_and_resumable(capfd: Capture, sample: Path) -> None:
     common = ["--data", sample, "--lang", "python", "--model", "m"]
     judge(capfd, "pool", "--data", sample)

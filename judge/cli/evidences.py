@@ -7,14 +7,14 @@ plain values, and decides which judge is meant where a ledger holds several.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gates import evidence as published_evidence
-from gates import gate, log, panel
+from gates import evidence, gate, log, panel
 from gates.evidence import Evidence
 from gates.gate import GateRecord, Seal
 from judge import controls, entries
 from judge.cli.workspace import Workspace
 from judge.entries import Seal as Sealed
 from judge.ledger import Ledger
+from pools import pool
 from pools.dataset import PairKey
 from pools.errors import DataError, GateClosed, UsageError
 
@@ -39,16 +39,17 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
     if not path.is_file():
         if judge_id is not None:
             raise UsageError(f"{path}: no ledger, so no judge {judge_id}; run `judge rate --lang {language}`")
-        return published_evidence.published(workspace.dataset, language, workspace.settings)
+        return evidence.published(workspace.dataset, language, workspace.settings)
     ledger = Ledger.read(path)
     chosen = choose(ledger, path, judge_id)
-    if chosen is None:
-        return None
+    return None if chosen is None else of_judge(workspace, language, ledger, chosen)
+
+
+def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -> Evidence:
+    """Return the evidence of one judge from a ledger that is read already; raises `DataError` where it is not sealed."""
     sealed = ledger.seal(chosen)
     if sealed is None:
-        raise DataError(f"{path}: ratings of judge {chosen} without a seal; restore the ledger")
-    from pools import pool
-
+        raise DataError(f"{ledger.path}: ratings of judge {chosen} without a seal; restore the ledger")
     pool_path = pool.path(workspace.folder, language)
     return Evidence(
         judge_id=chosen,
@@ -137,17 +138,8 @@ def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> 
 
 def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
     """Return the verdict that follows from a language's evidence, and write its record where it is a ledger's."""
-    record = gate.assess(
-        language,
-        workspace.dataset.experts_of(language),
-        found.ratings,
-        found.seal.gate,
-        found.seal.relevant_from,
-        workspace.settings.seed,
-        found.judge_id,
-        (*(found.seal.differences(found.stated) if found.stated else ()), *found.alarms, *found.observations),
-        gate.searches_left_out(workspace.dataset, language, found.seal.gate),
-    )
+    notes = (*(found.seal.differences(found.stated) if found.stated else ()), *found.alarms, *found.observations)
+    record = evidence.verdict(workspace.dataset, language, found, workspace.settings.seed, notes)
     if found.judge_id is not None:
         gate.write(gate.path(workspace.folder, language), record)
     return record

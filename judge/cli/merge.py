@@ -83,20 +83,10 @@ def _write(merged: Dataset, events: "list[Event]") -> None:
 
 
 def _closed(workspace: Workspace, language: str, found: "Evidence") -> GateClosed | None:
-    from gates import gate
+    from gates import evidence
 
     try:
-        gate.admits(
-            gate.read(gate.path(workspace.folder, language)),
-            language,
-            found.judge_id,
-            workspace.dataset.experts_of(language),
-            found.ratings,
-            found.seal,
-            found.stated,
-            gate.searches_left_out(workspace.dataset, language, found.seal.gate),
-            found.alarms,
-        )
+        evidence.admits(workspace.dataset, language, found)
     except GateClosed as closed:
         return closed
     return None

@@ -106,7 +106,9 @@ async def _phases(
 
     async with judges.opened(judge):
         first = await phase(validation, "validation", request.limits, None)
-        record = evidences.assess(workspace, language, judge.identity.judge_id)
+        # From the ledger in memory, because a large one takes long to read a second time.
+        found = evidences.of_judge(workspace, language, ledger, judge.identity.judge_id)
+        record = evidences.verdict(workspace, language, found)
         if not record.passed and not request.go_on:
             return record, [first]
         left = request.limits.less(first.requests, first.pairs, first.cost)
