@@ -6,6 +6,10 @@ looked for among the endpoint's jobs before one is made of it, a job that runs i
 collected, rows that are stored already left out. What a job left open (expired, an error, a row that never came back, no
 rating) goes into the next one, in batches half as large where there were replies, so that a pair that spoils its batch ends
 up alone.
+
+A job is paid for as a whole and cannot be stopped for what it costs, so the limits hold before one is made: its rows are
+counted, and estimated by the prices, and only those within the limits go into it. Controls are those of a direct run:
+canaries in the batches, their agreement looked at whenever a job has been collected, a share of the pairs rated again.
 """
 
 import asyncio
@@ -13,16 +17,18 @@ import json
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from judge import batches, entries, redaction
-from judge.answer import Answer, Unfit
+from judge import batches, entries, money
+from judge.answer import Unfit, Usage
 from judge.batches import Batch, Item
-from judge.client import Client
-from judge.identity import Identity
+from judge.client import Asked
+from judge.controls import Controls, Hider, Watcher, retests
 from judge.ledger import Ledger
-from judge.money import Spent
+from judge.llm import LlmJudge
+from judge.money import NO_LIMITS, Limits, Spent
+from judge.refusals import Form
 from judge.run import Outcome
 from judge.standing import Job, Purpose, Sent, Standing
 from pools.errors import Stopped, UsageError
@@ -41,21 +47,30 @@ ENDED = {"completed", "expired", "cancelled", "failed"}
 async def rate(
     items: Sequence[Item],
     purpose: Purpose,
-    identity: Identity,
-    client: Client,
+    judge: LlmJudge,
     ledger: Ledger,
     settings: JudgeSettings,
     seed: int,
     prices: PriceSettings,
     note: Callable[[str], None],
+    limits: Limits = NO_LIMITS,
+    controls: Controls | None = None,
+    others: Sequence[Item] = (),
 ) -> Outcome:
     """Have every pair rated that the ledger has no rating of, by jobs; returns when all are rated or given up.
 
-    Raises `Stopped` when it is interrupted, or when a job ends without any reply; the same call goes on from there.
+    Jobs that earlier calls made are collected first, whatever they were for; `others` are pairs that they may have asked for
+    besides `items`. With `controls`, expert-rated pairs are hidden among them, and when all are done a share of them is
+    rated once more. A request, for the limits, is one row of a job. Raises `Stopped` when it is interrupted, when a limit
+    allows no further job, or when a job ends without any reply; the same call goes on from there. Raises `UsageError` where
+    costs are limited and the prices unknown, or the ledger holds no seal of this judge.
     """
-    if ledger.seal(identity.judge_id) is None:
-        raise UsageError(f"{ledger.path}: judge {identity.judge_id} is not sealed; seal it before its first rating")
-    jobs = _Jobs(items, purpose, identity, client, ledger, settings, seed, note)
+    judge_id = judge.identity.judge_id
+    if ledger.seal(judge_id) is None:
+        raise UsageError(f"{ledger.path}: judge {judge_id} is not sealed; seal it before its first rating")
+    if limits.cost is not None and not money.priced(prices):
+        raise UsageError("a job is estimated before it is made; set [prices] in judge.toml to use --max-cost with --batch-api")
+    jobs = _Jobs(items, purpose, judge, ledger, settings, seed, prices, note, limits, controls, others)
     remove = jobs.listen()
     try:
         await jobs.all()
@@ -67,59 +82,140 @@ async def rate(
     return Outcome(rated, failed, spent.requests, spent.pairs, spent.usage, spent.total(prices))
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A batch on its way into a job, as the line of its file, and what it is expected to use."""
+
+    batch: Batch
+    text: bytes
+    expected: Usage
+
+
 class _Jobs:
     def __init__(
         self,
         items: Sequence[Item],
         purpose: Purpose,
-        identity: Identity,
-        client: Client,
+        judge: LlmJudge,
         ledger: Ledger,
         settings: JudgeSettings,
         seed: int,
+        prices: PriceSettings,
         note: Callable[[str], None],
+        limits: Limits,
+        controls: Controls | None,
+        others: Sequence[Item],
     ) -> None:
-        self.standing: Standing = ledger.standing(identity.judge_id)
+        self.standing: Standing = ledger.standing(judge.identity.judge_id)
         self.spent = Spent()
-        self._items, self._purpose, self._identity, self._client = items, purpose, identity, client
-        self._codes = {item.pair: item.code for item in items}
+        self._purpose, self._identity, self._client = purpose, judge.identity, judge.client
         self._ledger, self._settings, self._seed, self._note = ledger, settings, seed, note
+        self._prices, self._limits, self._controls = prices, limits, controls
+        self._hider = None if controls is None else Hider(controls, self.standing, seed)
+        self._watcher = None if controls is None else Watcher(self.standing, controls.experts, controls.relevant_from)
+        self._retested = controls is None
+        canaries = () if controls is None else controls.items
+        self._known = {item.pair: item for item in (*others, *canaries, *items)}
+        self._items = items
+        self._within: Sequence[Item] = items
         self._interrupted = asyncio.Event()
         self._barren = 0
 
     async def all(self) -> None:
         """Take up what earlier calls began, then make jobs of what is left until nothing is."""
         size = self._settings.pairs_per_batch
+        self._within = self._allowed()
         while True:
             for job in list(self.standing.jobs.values()):
                 if await self._collect(job):
                     size = max(1, min(size, job.size // 2))
-            left = self._left()
+                self._watch()
+            left = self._left(self._within)
+            if not left and len(self._within) < len(self._items) and self._left(self._items):
+                raise Stopped(f"{self._limits.pairs} pairs are asked for (--max-pairs); the same command goes on from here")
+            if not left and not self._retested:
+                self._retested, size = True, self._settings.pairs_per_batch
+                left = self._retests()
             if not left:
                 return
             await self._upload(left, size)
 
-    def _left(self) -> list[Item]:
+    def _allowed(self) -> Sequence[Item]:
+        """Return the pairs that this call may have rated: as many as the limit says, besides those in jobs already."""
+        if self._limits.pairs is None:
+            return self._items
+        asked = {(search, function) for job in self.standing.jobs.values() for sent in job.batches.values()
+                 for _, search, function in sent}  # fmt: skip
+        left = [item for item in self._left(self._items) if item.pair not in asked]
+        if len(left) <= self._limits.pairs:
+            return self._items
+        return [item for batch in batches.plan(left, self._seed, self._settings) for item in batch.items][: self._limits.pairs]
+
+    def _left(self, items: Sequence[Item]) -> list[Item]:
         """Return the pairs to be asked for; gives up those that were asked for often enough."""
         standing, judge_id = self.standing, self._identity.judge_id
-        left = [item for item in self._items if item.pair not in standing.ratings and item.pair not in standing.failed]
+        left = [item for item in items if item.pair not in standing.ratings and item.pair not in standing.failed]
         exhausted = [item for item in left if standing.attempts.get(item.pair, 0) >= self._settings.attempts]
         if exhausted:
             reason = f"no rating after {self._settings.attempts} attempts"
             self._ledger.add(*(entries.failure(judge_id, item.pair, reason) for item in exhausted))
         return [item for item in left if item.pair not in standing.failed]
 
+    def _retests(self) -> list[Item]:
+        controls = self._controls
+        return [] if controls is None else retests(self._items, controls, self.standing, self._seed)
+
+    def _watch(self) -> None:
+        """Raise the alarm, once, when the agreement on canaries has fallen below the gate's."""
+        alarm = None if self._watcher is None else self._watcher.look().alarm
+        if alarm is not None:
+            self._watcher = None
+            self._note(alarm)
+
     async def _upload(self, left: Sequence[Item], size: int) -> None:
-        planned = batches.plan(left, self._seed, replace(self._settings, pairs_per_batch=size))
-        for content, sent in _files(planned, self._row):
+        """Upload files of batches within the limits; the jobs are made of them when they are collected."""
+        room = size if self._hider is None else self._hider.room(size)
+        planned = batches.plan(left, self._seed, replace(self._settings, pairs_per_batch=room))
+        if self._hider is not None:
+            planned = self._hider.hide(planned, size)
+        rows = self._affordable(self._row(batch) for batch in planned)
+        for content, sent in _files(rows):
             file = await self._client.send(lambda content=content: self._client.upload(content))  # type: ignore[misc]
             self._ledger.add(entries.upload(self._identity.judge_id, self._purpose, file, size, sent))
 
-    def _row(self, custom_id: str, batch: Batch) -> bytes:
-        schema = batches.reply_schema(batch, self._identity.scale)
-        body = self._client.body(batches.prompt(batch, self._identity), schema)
-        row = {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
-        return json.dumps(row).encode() + b"\n"
+    def _affordable(self, rows: Iterator[_Row]) -> Iterator[_Row]:
+        """Yield rows as long as the limits allow another one; raises `Stopped` where they do not allow the first."""
+        limits, spent = self._limits, self.spent
+        cost, first = spent.total(self._prices) or 0.0, spent.sent
+        for row in rows:
+            cost += money.cost(row.expected, self._prices)
+            refused = None
+            if limits.requests is not None and spent.sent >= limits.requests:
+                refused = f"{limits.requests} requests are made (--max-requests); the same command goes on from here"
+            elif limits.cost is not None and cost > limits.cost:
+                already = spent.total(self._prices) or 0.0
+                refused = (
+                    f"${already:.4f} of ${limits.cost:g} are spent (--max-cost), and the next batch is estimated at "
+                    f"${money.cost(row.expected, self._prices):.4f}; the same command with more goes on"
+                )
+            if refused is not None and spent.sent == first:
+                raise Stopped(refused)
+            if refused is not None:
+                return
+            spent.sent += 1
+            yield row
+
+    def _row(self, batch: Batch) -> _Row:
+        prompt = batches.prompt(batch, self._identity)
+        body = self._client.body(prompt, batches.reply_schema(batch, self._identity.scale))
+        row = {"custom_id": batch.ids[0], "method": "POST", "url": "/v1/chat/completions", "body": body}
+        return _Row(batch, json.dumps(row).encode() + b"\n", self._expected(len(prompt), len(batch.entries)))
+
+    def _expected(self, characters: int, pairs: int) -> Usage:
+        """Estimate a batch; a judge that thinks at length before it answers is known by its replies so far."""
+        usage, totals = money.expected(characters, pairs), self.standing.totals
+        seen = round(pairs * totals.usage.completion / totals.pairs) if totals.pairs else 0
+        return replace(usage, completion=max(usage.completion, seen))
 
     async def _begin(self, job: Job) -> str:
         """Return the id of the job made of a file, which an earlier call may have made without living to note it."""
@@ -150,24 +246,26 @@ class _Jobs:
             wait = min(2 * wait, POLL)
             if self._interrupted.is_set():
                 raise Stopped(f"job {job_id} goes on at the endpoint; the same command collects it, also days later")
+        form = self._client.form
         for name in ("output_file_id", "error_file_id"):
             if found.get(name):
                 content = await self._client.send(lambda name=name: self._client.download(f"/files/{found[name]}/content"))  # type: ignore[misc]
                 for line in content.splitlines():
-                    self._store(job, line)
+                    self._store(job, line, form)
         judge_id = self._identity.judge_id
         answered = bool(job.stored)
         self._ledger.add(entries.job_end(judge_id, job_id, job.file, str(found["status"])))
         missing = len(job.batches) - len(job.stored)
         if missing:
             self._note(f"job {job_id}: {found['status']}; {missing} of {len(job.batches)} batches came back without a reply")
-        self._barren = 0 if answered else self._barren + 1
+        learnt = self._client.form is not form
+        self._barren = 0 if answered or learnt else self._barren + 1
         if self._barren and (found["status"] != "completed" or self._barren >= MOST_BARREN):
             raise Stopped(f"job {job_id} {found['status']} without any reply{_why(found)}; the same command makes another one")
         return answered
 
-    def _store(self, job: Job, line: bytes) -> None:
-        """Store what one row of a job's files brings, unless it is stored already."""
+    def _store(self, job: Job, line: bytes, form: Form) -> None:
+        """Store what one row of a job's files brings, unless it is stored already; `form` is how its requests were worded."""
         try:
             row = json.loads(line)
             custom_id, response = str(row["custom_id"]), row.get("response")
@@ -180,29 +278,29 @@ class _Jobs:
         if custom_id in job.stored or not isinstance(response, dict) or not isinstance(response.get("body"), dict):
             return
         batch = self._batch(job.batches[custom_id])
+        prompt = batches.render(batch, self._identity)
+        asked = Asked(prompt.text, batches.reply_schema(batch, self._identity.scale), form)
         status = response.get("status_code")
+        judge_id, source = self._identity.judge_id, {"file": job.file, "custom_id": custom_id}
         try:
-            answer = self._client.read(status if isinstance(status, int) else 200, response["body"])
+            answer = self._client.read(status if isinstance(status, int) else 200, response["body"], asked)
         except Unfit as unfit:
             job.stored.add(custom_id)
-            if len(batch.entries) == 1:
-                self._ledger.add(entries.failure(self._identity.judge_id, batch.items[0].pair, unfit.reason))
+            if unfit.answer is not None:
+                self.spent.add(len(batch.entries), unfit.answer)
+                self._ledger.add(entries.discarded(judge_id, job.purpose, batch, unfit.answer, unfit.reason) | source)
+            if len(batch.entries) == 1 and batch.items[0].pair not in self.standing.ratings:
+                self._ledger.add(entries.failure(judge_id, batch.items[0].pair, unfit.reason))
             return
-        if answer is not None:
-            self._keep(job, custom_id, batch, answer)
-
-    def _keep(self, job: Job, custom_id: str, batch: Batch, answer: Answer) -> None:
-        if self._identity.redact:
-            # What was masked is not in the row that comes back, and the same code masks the same way.
-            codes = [self._codes[pair] for pair in (item.pair for item in batch.items) if pair in self._codes]
-            answer = replace(answer, redacted=sum(redaction.mask(code).total for code in codes))
+        if answer is None:
+            return
+        answer = replace(answer, redacted=sum(prompt.redacted.values()))
         self.spent.add(len(batch.entries), answer)
-        record = entries.reply(self._identity.judge_id, job.purpose, batch, answer)
-        self._ledger.add(record | {"file": job.file, "custom_id": custom_id})
+        self._ledger.add(entries.reply(judge_id, job.purpose, batch, answer) | source)
 
     def _batch(self, sent: Sequence[Sent]) -> Batch:
-        """Make the batch again that was sent, of which only ids and pairs matter now."""
-        return Batch(tuple((entry_id, Item((search_id, function_id), "", "")) for entry_id, search_id, function_id in sent))
+        """Make the batch again that was sent; a pair that is no longer in the dataset has no texts, which only shows less."""
+        return Batch(tuple((entry_id, self._known.get((a, b)) or Item((a, b), "", "")) for entry_id, a, b in sent))
 
     def listen(self) -> Callable[[], object]:
         """Let an interrupt end the waiting; returns what undoes that."""
@@ -213,22 +311,20 @@ class _Jobs:
         return lambda: loop.remove_signal_handler(signal.SIGINT)
 
 
-def _files(planned: Iterator[Batch], row: Callable[[str, Batch], bytes]) -> Iterator[tuple[bytes, dict[str, Batch]]]:
+def _files(rows: Iterator[_Row]) -> Iterator[tuple[bytes, dict[str, Batch]]]:
     """Yield files of rows as large as a job may be, each with its batches by custom id."""
-    rows: list[bytes] = []
+    texts: list[bytes] = []
     sent: dict[str, Batch] = {}
     length = 0
-    for batch in planned:
-        custom_id = batch.ids[0]
-        text = row(custom_id, batch)
-        if rows and (len(rows) >= MOST_ROWS or length + len(text) > MOST_BYTES):
-            yield b"".join(rows), sent
-            rows, sent, length = [], {}, 0
-        rows.append(text)
-        sent[custom_id] = batch
-        length += len(text)
-    if rows:
-        yield b"".join(rows), sent
+    for row in rows:
+        if texts and (len(texts) >= MOST_ROWS or length + len(row.text) > MOST_BYTES):
+            yield b"".join(texts), sent
+            texts, sent, length = [], {}, 0
+        texts.append(row.text)
+        sent[row.batch.ids[0]] = row.batch
+        length += len(row.text)
+    if texts:
+        yield b"".join(texts), sent
 
 
 def _why(found: Mapping[str, Any]) -> str:

@@ -8,27 +8,28 @@ all that matters here send types that the package's models are not made for.
 """
 
 import asyncio
-import json
+import gc
 import random
 import re
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
 
-from judge import refusals
-from judge.answer import Answer, Filtered, TooLong, Unanswered, Unfit, Usage, first_token
+from judge import completions, refusals
+from judge.answer import Answer, Filtered, TooLong, Unanswered, Unfit, Usage
 from judge.pace import Clock, Pace, SystemClock
-from judge.refusals import Form, Refusal
+from judge.refusals import Form, Refusal, Refused
 from pools.errors import Stopped, UsageError
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["Answer", "Client", "Filtered", "TooLong", "Unanswered", "Unfit", "Usage", "preload"]
+__all__ = ["Answer", "Asked", "Client", "Filtered", "TooLong", "Unanswered", "Unfit", "Usage", "preload"]
 
 T = TypeVar("T")
 
@@ -43,18 +44,32 @@ REFUSED = 8
 
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_WORD = re.compile(r"\w+|[^\w\s]+")
 
 
-class _Refused(Exception):
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a job's row asked: the prompt, the JSON schema of its reply, and the form of the request."""
+
+    prompt: str
+    schema: Mapping[str, Any]
+    form: Form
 
 
 def preload() -> None:
-    """Begin to import openai in the background, so that the first request need not wait for all of it."""
-    threading.Thread(target=_openai, daemon=True).start()
+    """Begin to import openai in the background, so that the first request need not wait for all of it.
+
+    Until it is there no garbage is looked for: nearly all that is made meanwhile, here and by whoever loads a dataset, stays.
+    """
+    gc.disable()
+    threading.Thread(target=_preloaded, daemon=True).start()
+
+
+def _preloaded() -> None:
+    try:
+        _openai()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _openai() -> Any:
@@ -101,7 +116,7 @@ class Client:
         self._refused = 0
         self._loading: asyncio.Future[Any] | None = None
         self._http: httpx2.AsyncClient | None = None
-        self._headers: dict[str, str] = {}
+        self._headers: httpx2.Headers | None = None
         self._urls: dict[str, httpx2.URL] = {}
 
     async def __aenter__(self) -> Self:
@@ -138,12 +153,12 @@ class Client:
             nonlocal form, body
             form = self._form
             body = form.body(self.model, prompt, schema, self._sampling)
-            return _answer(await self.post("/chat/completions", body), self.model)
+            return completions.answer(await self.post("/chat/completions", body), self.model)
 
         while True:
             try:
                 answer = await self.send(complete)
-            except _Refused as refused:
+            except Refused as refused:
                 if self._form is not form:
                     continue
                 milder = form.milder(refused.refusal, body) if refusals.meaning(refused.refusal) == "form" else None
@@ -151,28 +166,42 @@ class Client:
                     raise self._unfit(refused.refusal) from refused
                 self._form = milder
                 continue
-            return _whole(prompt, answer)
+            return completions.whole(prompt, answer)
 
     def body(self, prompt: str, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return a chat completion request in the form that the endpoint is known to take."""
         return self._form.body(self.model, _SURROGATE.sub("\ufffd", prompt), schema, self._sampling)
 
-    def read(self, status: int, document: Mapping[str, Any]) -> Answer | None:
-        """Read the response to a request that a job made; None for a fault that passes.
+    @property
+    def form(self) -> Form:
+        """How requests are worded for this endpoint, as far as it is known."""
+        return self._form
 
-        Raises `Unfit` where only that prompt cannot be answered, and `Stopped` where nothing that this run can do helps.
+    def read(self, status: int, document: Mapping[str, Any], asked: Asked) -> Answer | None:
+        """Read the response to a request that a job made; None where the same is to be asked again.
+
+        That is so after a fault that passes, and where the endpoint does not take the form of the request, which is then
+        remembered. Raises `Unfit` where only that prompt cannot be answered, and `Stopped` where nothing that this run can do
+        helps.
         """
         try:
             if status >= 400:
-                raise _Refused(refusals.of(status, orjson.dumps(document), {}, self._clock.unix()))
-            return _answer(document, self.model)
-        except _Refused as refused:
+                raise Refused(refusals.of(status, orjson.dumps(document), {}, self._clock.unix()))
+            answer = completions.answer(document, self.model)
+        except Refused as refused:
             match refusals.meaning(refused.refusal):
                 case "again" | "overloaded":
                     return None
                 case "stop":
                     raise self._stopped(refused.refusal) from refused
+                case "form":
+                    body = asked.form.body(self.model, asked.prompt, asked.schema, self._sampling)
+                    milder = asked.form.milder(refused.refusal, body)
+                    if milder is not None:
+                        self._form = milder if self._form is asked.form else self._form
+                        return None
             raise self._unfit(refused.refusal) from refused
+        return completions.whole(asked.prompt, answer)
 
     async def pause(self, event: asyncio.Event, seconds: float) -> None:
         """Wait for an event, at most so long, by the client's clock."""
@@ -183,11 +212,11 @@ class Client:
         body = {"model": self.model, "input": [_SURROGATE.sub("\ufffd", text) for text in texts]}
 
         async def once() -> list[list[float]]:
-            return _vectors(await self.post("/embeddings", body), len(texts))
+            return completions.vectors(await self.post("/embeddings", body), len(texts))
 
         try:
             return await self.send(once)
-        except _Refused as refused:
+        except Refused as refused:
             raise self._stopped(refused.refusal) from refused
         except Unanswered as unanswered:
             raise self._stopped(Refusal(0, unanswered.reason)) from unanswered
@@ -201,7 +230,7 @@ class Client:
             try:
                 async with asyncio.timeout(self._timeout):
                     result = await once()
-            except _Refused as refused:
+            except Refused as refused:
                 refusal = refused.refusal
             except TimeoutError:
                 refusal = Refusal(0, f"no reply within {self._timeout:g} seconds")
@@ -214,7 +243,7 @@ class Client:
             if meaning == "stop":
                 raise self._stopped(refusal)
             if meaning not in {"again", "overloaded"}:
-                raise _Refused(refusal)
+                raise Refused(refusal)
             self._pace.failed(started, refusal.retry_after, meaning == "overloaded")
             if self._pace.streak > (PATIENCE if self._pace.answers else FIRST_PATIENCE):
                 raise self._stopped(refusal)
@@ -248,6 +277,7 @@ class Client:
 
         await self._connected()
         request = httpx2.Request("POST", self._url(path), headers=self._headers, content=orjson.dumps(body))
+        request.headers.encoding = "ascii"  # or it is found out by trying each header
         return self._object(await self._exchange(request))
 
     def _url(self, path: str) -> "httpx2.URL":
@@ -274,7 +304,7 @@ class Client:
         import httpx2
 
         await self._connected()
-        headers = {name: value for name, value in self._headers.items() if name.lower() != "content-type"}
+        headers = {name: value for name, value in (self._headers or {}).items() if name != "content-type"}
         return httpx2.Request(method, self.base_url + path, headers=headers, **further)
 
     async def _exchange(self, request: "httpx2.Request") -> "httpx2.Response":
@@ -287,24 +317,21 @@ class Client:
             response = await self._http.send(request)
         # The transport lets some of its own errors through as they are.
         except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
-            raise _Refused(Refusal(0, f"no connection ({error or type(error).__name__})")) from error
+            raise Refused(Refusal(0, f"no connection ({error or type(error).__name__})")) from error
         if response.status_code >= 300:
-            raise _Refused(refusals.of(response.status_code, response.content, response.headers, self._clock.unix()))
+            raise Refused(refusals.of(response.status_code, response.content, response.headers, self._clock.unix()))
         return response
 
     def _object(self, response: "httpx2.Response") -> dict[str, Any]:
         """Read the JSON object of a response, which may tell of an error although its status does not."""
-        try:
-            document = json.loads(response.content)
-        except ValueError:
-            document = None
+        document = completions.decoded(response.content)
         if not isinstance(document, dict):
-            raise _Refused(Refusal(0, "a reply that is no JSON object"))
+            raise Refused(Refusal(0, "a reply that is no JSON object"))
         failed = document.get("error")
         if failed and not document.get("choices"):
             code = failed.get("code") if isinstance(failed, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
-            raise _Refused(refusals.of(status, response.content, response.headers, self._clock.unix()))
+            raise Refused(refusals.of(status, response.content, response.headers, self._clock.unix()))
         return document
 
     async def _connected(self) -> None:
@@ -318,71 +345,11 @@ class Client:
             plain = self.base_url.startswith("http:") and urlsplit(self.base_url).hostname in _LOOPBACK
             self._http = openai.DefaultAioHttpClient(timeout=None, verify=not plain, follow_redirects=not plain)
             sdk = openai.AsyncOpenAI(base_url=self.base_url, api_key=self._key or "none", http_client=self._http)
-            self._headers = {
-                name: value for name, value in (sdk.default_headers | sdk.auth_headers).items() if isinstance(value, str)
-            }
+            sent = sdk.default_headers | sdk.auth_headers
+            import httpx2
+
+            self._headers = httpx2.Headers({name: value for name, value in sent.items() if isinstance(value, str)})
 
 
 def _said(refusal: Refusal) -> str:
     return f"HTTP {refusal.status}: {refusal.message[:200]}" if refusal.status else refusal.message[:200]
-
-
-def _answer(document: Mapping[str, Any], model: str) -> Answer:
-    """Read a chat completion; what lacks a reply is a fault that passes."""
-    try:
-        choice = document["choices"][0]
-        message = choice["message"]
-        content, refusal = message.get("content"), message.get("refusal")
-    except (KeyError, IndexError, TypeError, AttributeError):
-        raise _Refused(Refusal(0, "a reply without choices")) from None
-    if isinstance(content, list):
-        content = "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
-    usage = document.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
-    details = usage.get("prompt_tokens_details")
-    cost = usage.get("cost")
-    reason = choice.get("finish_reason")
-    return Answer(
-        text=content if isinstance(content, str) and content else refusal if isinstance(refusal, str) else "",
-        finish_reason=reason if isinstance(reason, str) else None,
-        model=str(document.get("model") or model),
-        usage=Usage(
-            _count(usage.get("prompt_tokens")),
-            _count(details.get("cached_tokens") if isinstance(details, dict) else None),
-            _count(usage.get("completion_tokens")),
-        ),
-        cost=float(cost) if isinstance(cost, int | float) and 0 <= cost < 1e9 else None,
-        logprobs=first_token(choice.get("logprobs")),
-    )
-
-
-def _vectors(document: Mapping[str, Any], count: int) -> list[list[float]]:
-    """Read the vectors of a reply; what lacks one is a fault that passes."""
-    try:
-        found = {int(entry["index"]): [float(figure) for figure in entry["embedding"]] for entry in document["data"]}
-        return [found[place] for place in range(count)]
-    except (KeyError, TypeError, ValueError):
-        raise _Refused(Refusal(0, "a reply without a vector for each text")) from None
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _whole(prompt: str, answer: Answer) -> Answer:
-    if _shortened(prompt, answer.usage):
-        raise TooLong(f"the endpoint read {answer.usage.prompt} tokens of a prompt of {len(prompt)} characters", answer)
-    return answer
-
-
-def _shortened(prompt: str, usage: Usage) -> bool:
-    """Say whether the endpoint read far less than was sent.
-
-    A token rarely holds more than a word or a run of punctuation, so with tokens for less than half of those, much was not
-    read. Short prompts are left alone, and so are endpoints that count nothing, or cached tokens apart.
-    """
-    tokens = usage.prompt + usage.cached
-    if not tokens or tokens * 8 > len(prompt):
-        return False
-    words = sum(1 for _ in _WORD.finditer(prompt))
-    return words > 200 and tokens * 2 < words

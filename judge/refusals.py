@@ -40,6 +40,14 @@ class Refusal:
     retry_after: float | None = None
 
 
+class Refused(Exception):
+    """An endpoint's refusal, on its way to who decides what follows from it."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
 def of(status: int, body: bytes, headers: Mapping[str, str], now: float) -> Refusal:
     """Make a refusal of a response; `now` in seconds since 1970, for a Retry-After that is a date."""
     try:

@@ -267,7 +267,7 @@ class FakeApi:
     `poison` says which pairs spoil a prompt, which then gets the answer
     `poisoned`, or prose where that is None; `chat` answers prompts that hold no pair; `rate` rates;
     `instead` may answer a request, given its path, in place of all that; `yesno` says yes or no to prompts of one pair that ask
-    for no JSON.
+    for no JSON; `completion_tokens` is what every reply is said to have taken, instead of about its length.
     """
 
     def __init__(
@@ -283,6 +283,7 @@ class FakeApi:
         instead: Callable[[str], Response | None] = lambda _: None,
         yesno: Callable[[str, str], YesNo] | None = None,
         log: Path | None = None,
+        completion_tokens: int | None = None,
     ) -> None:
         self.requests: list[Asked] = []
         self.answered: list[Asked] = []
@@ -293,6 +294,7 @@ class FakeApi:
         self._faults, self._latency, self._refuses, self._context = faults, latency, frozenset(refuses), context
         self._poison, self._chat, self._rate, self._log, self._instead = poison, chat, rate, log, instead
         self._poisoned, self._yesno = poisoned, yesno
+        self._completion_tokens = completion_tokens
         self.jobs = FakeJobs(self)
         self._in_flight = 0
         self._loop = asyncio.new_event_loop()
@@ -429,6 +431,7 @@ class FakeApi:
             text = WORDS.get(asked.fault or "", text)
         content = None if asked.fault == "filtered" else text if asked.pairs else self._chat(asked.prompt)
         tokens = len(asked.prompt) // (100 if asked.fault == SHORTENED else 4)
+        completion = len(text) // 4 if self._completion_tokens is None else self._completion_tokens
         reply = {
             "id": f"chatcmpl-{asked.number}",
             "object": "chat.completion",
@@ -444,8 +447,8 @@ class FakeApi:
             ],
             "usage": {
                 "prompt_tokens": tokens,
-                "completion_tokens": len(text) // 4,
-                "total_tokens": tokens + len(text) // 4,
+                "completion_tokens": completion,
+                "total_tokens": tokens + completion,
                 "prompt_tokens_details": {"cached_tokens": tokens // 10},
             },
         }

@@ -2,17 +2,26 @@
 
 import asyncio
 import contextlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from judge import batch_api, entries
+from judge import batch_api, entries, money
+from judge.batches import Item
 from judge.client import Client
-from judge.ledger import Ledger
+from judge.controls import Controls, retests
+from judge.ledger import Ledger, records
+from judge.llm import LlmJudge
+from judge.money import NO_LIMITS, Limits
 from judge.run import Outcome
-from pools.errors import Stopped
+from judge.standing import Standing
+from pools.errors import Stopped, UsageError
 from pools.settings import JudgeSettings, PriceSettings
-from tests.fake_api import ERRORS, FakeApi, share
+from tests.fake_api import ERRORS, SHORTENED, FakeApi, rating_of, share
 from tests.judging import SEED, QuickClock, identity, items, rate, sealed, truth
 
 JUDGE = identity()
@@ -20,14 +29,19 @@ ID = JUDGE.judge_id
 SETTINGS = JudgeSettings(pairs_per_batch=10, timeout=2.0)
 
 
-def run_jobs(fake: FakeApi, path: Path, count: int = 95, said: list[str] | None = None) -> Outcome:
+def run_jobs(fake: FakeApi, path: Path, count: int = 95, said: list[str] | None = None, **further: Any) -> Outcome:
+    return run_items(fake, path, items(count), said, **further)
+
+
+def run_items(fake: FakeApi, path: Path, pairs: Sequence[Item], said: list[str] | None = None, **further: Any) -> Outcome:
     note = (said if said is not None else []).append
+    prices = further.pop("prices", PriceSettings(prompt=1.0))
 
     async def all_of_them() -> Outcome:
         async with Client(fake.url, "sk-secret", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
             with sealed(path, JUDGE) as book:
                 return await batch_api.rate(
-                    items(count), "pool", JUDGE, client, book, SETTINGS, SEED, PriceSettings(prompt=1.0), note
+                    pairs, "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, prices, note, **further
                 )
 
     return asyncio.run(all_of_them())
@@ -114,7 +128,7 @@ def test_stopped_at_any_step_it_goes_on_from_there(tmp_path: Path, step: int) ->
             async with Client(fake.url, "k", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
                 with Dying.open(path) as book:
                     await batch_api.rate(
-                        items(95), "pool", JUDGE, client, book, SETTINGS, SEED, PriceSettings(), lambda _: None
+                        items(95), "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, PriceSettings(), lambda _: None
                     )
 
         with pytest.raises(Crash) if step <= 13 else _nothing():
@@ -141,7 +155,7 @@ def test_a_job_that_was_made_but_not_noted_is_found_again(tmp_path: Path) -> Non
         assert len(fake.jobs.made) == 1
 
 
-def interrupted(fake: FakeApi, path: Path) -> None:
+def interrupted(fake: FakeApi, path: Path, limits: Limits = NO_LIMITS, pairs: Sequence[Item] = ()) -> None:
     """Run until the job is in progress, then press Ctrl-C."""
     import signal
 
@@ -149,8 +163,8 @@ def interrupted(fake: FakeApi, path: Path) -> None:
         async with Client(fake.url, "k", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
             with sealed(path, JUDGE) as book:
                 await batch_api.rate(
-                    items(95), "pool", JUDGE, client, book, SETTINGS, SEED, PriceSettings(),
-                    lambda _: signal.raise_signal(signal.SIGINT),
+                    pairs or items(95), "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, PriceSettings(),
+                    lambda _: signal.raise_signal(signal.SIGINT), limits,
                 )  # fmt: skip
 
     asyncio.run(pressed())
@@ -187,6 +201,143 @@ def test_jobs_that_only_bring_errors_are_not_made_for_ever(tmp_path: Path) -> No
         with pytest.raises(Stopped, match="without any reply"):
             run_jobs(fake, tmp_path / "l.jsonl")
         assert len(fake.jobs.made) == 3
+
+
+@pytest.mark.parametrize("refuses", [("json_schema",), ("json_schema", "json_object", "temperature")])
+def test_a_form_of_request_that_the_endpoint_does_not_take_is_left_out_of_the_next_job(
+    tmp_path: Path, refuses: tuple[str, ...]
+) -> None:
+    with FakeApi(refuses=refuses) as fake:
+        outcome = run_jobs(fake, tmp_path / "l.jsonl")
+        assert len(fake.jobs.made) == 1 + len(refuses)
+    assert (outcome.rated, outcome.failed) == (95, {})
+    assert {len(sent) for sent in batch_sizes(tmp_path / "l.jsonl")} == {10, 5}, "no batch is halved for the form"
+
+
+def batch_sizes(path: Path) -> list[list[str]]:
+    return [record["sent"] for record in records(path) if record["kind"] == "reply"]
+
+
+def test_a_shortened_prompt_is_no_reply_but_is_paid_for(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    long = items(40, size=3_000)
+    with FakeApi(lambda number: SHORTENED if number == 1 else None) as fake:
+        outcome = run_items(fake, path, long)
+    discarded = [record for record in records(path) if record["kind"] == "discarded"]
+    assert len(discarded) == 1
+    assert "the endpoint read" in discarded[0]["reason"]
+    assert (outcome.rated, outcome.failed) == (40, {})
+    assert Ledger.read(path).ratings(ID) == truth(long)
+    totals = Ledger.read(path).totals(ID)
+    assert (totals.requests, totals.pairs) == (outcome.requests, outcome.pairs) == (6, 50)
+
+
+def test_max_pairs_and_max_requests_hold_before_a_job_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    with FakeApi() as fake:
+        with pytest.raises(Stopped, match="30 pairs are asked for"):
+            run_jobs(fake, path, limits=Limits(pairs=30))
+        assert len(Ledger.read(path).ratings(ID)) == len(fake.asked_pairs) == 30
+        with pytest.raises(Stopped, match="2 requests are made"):
+            run_jobs(fake, path, limits=Limits(requests=2))
+        assert len(fake.asked_pairs) == 50
+        assert run_jobs(fake, path, limits=Limits(pairs=45, requests=5)).rated == 95
+        assert len(set(fake.asked_pairs)) == len(fake.asked_pairs) == 95
+
+
+def test_max_pairs_leaves_alone_what_is_in_a_job_already(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    with FakeApi() as fake:
+        fake.jobs.ends = ("never",)
+        with pytest.raises(Stopped, match="goes on at the endpoint"):
+            interrupted(fake, path, Limits(pairs=30))
+        fake.jobs.ends = ("completed",)
+        with pytest.raises(Stopped, match="30 pairs are asked for"):
+            run_jobs(fake, path, limits=Limits(pairs=30))
+    assert len(Ledger.read(path).ratings(ID)) == 60
+
+
+def test_max_cost_is_never_exceeded_and_nothing_is_uploaded_that_may_exceed_it(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    prices = PriceSettings(prompt=100.0, completion=200.0)
+    with FakeApi() as fake:
+        with pytest.raises(UsageError, match=r"set \[prices\]"):
+            run_jobs(fake, path, prices=PriceSettings(), limits=Limits(cost=1.0))
+        with pytest.raises(Stopped, match=r"\$0.0000 of \$0.001 are spent \(--max-cost\), and the next batch is estimated at"):
+            run_jobs(fake, path, prices=prices, limits=Limits(cost=0.001))
+        assert not fake.jobs.made
+        with pytest.raises(Stopped, match=r"of \$0.5 are spent \(--max-cost\)"):
+            run_jobs(fake, path, prices=prices, limits=Limits(cost=0.5))
+        spent = money.total(Ledger.read(path).totals(ID), prices)
+        assert spent is not None
+        assert 0.3 < spent <= 0.5
+        assert run_jobs(fake, path, prices=prices, limits=Limits(cost=5.0)).rated == 95
+        assert len(fake.asked_pairs) == 95
+
+
+def test_a_judge_that_thinks_at_length_is_estimated_by_its_replies_so_far(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    prices = PriceSettings(completion=100.0)
+    wordy = items(100)
+    with FakeApi(completion_tokens=5_000) as fake:
+        with pytest.raises(Stopped):
+            run_items(fake, path, wordy, prices=prices, limits=Limits(requests=1))
+        made = len(fake.jobs.made)
+        with pytest.raises(Stopped, match=r"the next batch is estimated at \$0.5000"):
+            run_items(fake, path, wordy, prices=prices, limits=Limits(cost=0.49))
+        assert len(fake.jobs.made) == made
+
+
+VALIDATION, POOL = items(140)[:40], items(140)[40:]
+EXPERTS = {pair: (rating,) for pair, rating in truth(VALIDATION).items()}
+
+
+def test_canaries_and_retests_are_those_of_a_direct_run(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    controls = Controls(VALIDATION, EXPERTS, 2, 1, 0.1)
+    said: list[str] = []
+    with FakeApi() as fake:
+        rate(fake, path, VALIDATION)
+        first = len(fake.requests)
+        outcome = run_items(fake, path, POOL, said, controls=controls)
+        texts = {(item.search, item.code) for item in VALIDATION}
+        hidden = [sum(pair in texts for pair in asked.pairs.values()) for asked in fake.requests[first:]]
+        assert set(hidden) == {1}
+        assert max(len(asked.pairs) for asked in fake.requests[first:]) == 10
+        assert len(fake.jobs.made) == 2
+        again = run_items(fake, path, POOL, said, controls=controls)
+        assert len(fake.jobs.made) == 2, "what was rated again is not rated a third time"
+    assert (outcome.rated, outcome.failed) == (again.rated, again.failed) == (100, {})
+    standing = Ledger.read(path).standing(ID)
+    assert standing.ratings == truth([*VALIDATION, *POOL])
+    counts = Counter(repeat.pair for repeat in standing.repeats if repeat.pair not in EXPERTS)
+    expected = retests(POOL, controls, Standing(ratings=dict(standing.ratings)), SEED)
+    assert counts == Counter(item.pair for item in expected)
+    assert not any("agrees with the experts" in line for line in said)
+
+
+def test_the_alarm_is_raised_when_a_job_brings_another_judge(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    said: list[str] = []
+    with FakeApi() as fake:
+        rate(fake, path, VALIDATION)
+    with FakeApi(rate=lambda search, code: 3 - rating_of(search, code)) as fake:
+        run_items(fake, path, POOL, said, controls=Controls(VALIDATION, EXPERTS, 2, 2, 0.1))
+    assert sum("agrees with the experts on 0 of" in line for line in said) == 1
+    ratings = Ledger.read(path).ratings(ID)
+    assert {pair: ratings[pair] for pair in EXPERTS} == truth(VALIDATION)
+
+
+def test_masked_secrets_are_counted_whichever_phase_collects_the_job(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    secret = [replace(item, code=item.code + "# somebody@example.com\n") for item in items(10)]
+    with FakeApi() as fake:
+        fake.jobs.ends = ("never",)
+        with pytest.raises(Stopped, match="goes on at the endpoint"):
+            interrupted(fake, path, pairs=secret)
+        fake.jobs.ends = ("completed",)
+        run_items(fake, path, items(30)[20:], others=secret)
+    assert Ledger.read(path).totals(ID).redacted == 10
 
 
 def _nothing() -> "contextlib.AbstractContextManager[None]":

@@ -86,8 +86,9 @@ async def _phases(
     async def phase(items: list[Item], purpose: Purpose, limits: Limits, controls: Controls | None) -> Outcome:
         """Rate some pairs, by jobs or directly."""
         if request.batch_api and isinstance(judge, LlmJudge):
+            others = [*validation, *rest]
             return await batch_api.rate(
-                items, purpose, judge.identity, judge.client, ledger, settings.judge, settings.seed, settings.prices, note
+                items, purpose, judge, ledger, settings.judge, settings.seed, settings.prices, note, limits, controls, others
             )
         with tqdm(total=len(items), desc=f"{language} {purpose}", unit="pair", disable=None) as bar:
             return await run.rate(

@@ -16,7 +16,7 @@ from judge.cli.workspace import (
     open_workspace,
     seed_option,
 )
-from pools.errors import GateClosed, UsageError
+from pools.errors import GateClosed
 
 JUDGES = ("llm", "baseline")
 
@@ -77,8 +77,6 @@ def rate(
       judge rate --lang go --replay ../published/judgements.jsonl
     """
     workspace = _overridden(open_workspace(data, langs), concurrency, seed)
-    if batch_api and (max_cost or max_requests or max_pairs):
-        raise UsageError("--batch-api takes no --max-cost, --max-requests or --max-pairs: a job is paid for as a whole")
 
     from judge.cli import phases
     from judge.money import Limits
