@@ -6,9 +6,9 @@ open another pair or answer for one. Characters that cannot be seen, or that reo
 line ends of every kind become one kind, so that a line is the same line for every reader.
 """
 
+import os
 import random
 import re
-import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +29,24 @@ Choose = Callable[[str], str]
 LETTERS = "bcdfghjkmnpqrstvwxz"
 SYMBOLS = LETTERS + "23456789"
 ID_LENGTH = 8
+
+
+class _System:
+    """Picks by the operating system's random bytes, many of which come at a time, because each call for some is slow."""
+
+    def __init__(self) -> None:
+        self._bytes = iter(b"")
+
+    def __call__(self, symbols: str) -> str:
+        count = len(symbols)
+        while True:
+            for byte in self._bytes:
+                if byte < 256 - 256 % count:  # the others would make the first symbols likelier
+                    return symbols[byte % count]
+            self._bytes = iter(os.urandom(4096))
+
+
+at_random: Choose = _System()
 
 # Controls but tab and line feed, lone surrogates, line and paragraph separators, interlinear annotation, and all that
 # Unicode calls "default ignorable": soft hyphen, zero-width and bidirectional characters, variation selectors, tags, fillers.
@@ -57,7 +75,7 @@ class Batch:
     entries: tuple[tuple[str, Item], ...]
 
     @classmethod
-    def of(cls, items: Sequence[Item], choose: Choose = secrets.choice) -> "Batch":
+    def of(cls, items: Sequence[Item], choose: Choose = at_random) -> "Batch":
         """Put pairs under fresh ids, which are unique and occur in no search or code of these pairs."""
         texts = "\n".join([text for item in items for text in (item.search, item.code)])
         ids: dict[str, None] = {}
@@ -75,7 +93,7 @@ class Batch:
     def items(self) -> tuple[Item, ...]:
         return tuple(item for _, item in self.entries)
 
-    def halves(self, choose: Choose = secrets.choice) -> tuple["Batch", "Batch"]:
+    def halves(self, choose: Choose = at_random) -> tuple["Batch", "Batch"]:
         """Return the first and the second half, under fresh ids; raises `ValueError` for a batch of one pair."""
         if len(self.entries) < 2:
             raise ValueError("a batch of one pair has no halves")
@@ -83,7 +101,7 @@ class Batch:
         return Batch.of(self.items[:middle], choose), Batch.of(self.items[middle:], choose)
 
 
-def plan(items: Iterable[Item], seed: int, settings: JudgeSettings, choose: Choose = secrets.choice) -> Iterator[Batch]:
+def plan(items: Iterable[Item], seed: int, settings: JudgeSettings, choose: Choose = at_random) -> Iterator[Batch]:
     """Shuffle pairs with the seed and cut them into batches.
 
     The order depends on the seed and the pairs alone, not on the order they come in; the ids are fresh each time. A batch

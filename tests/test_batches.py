@@ -1,5 +1,6 @@
 """Batches: every pair once, under ids that nothing can know, in a prompt that reads back as exactly the items put in."""
 
+import collections
 import itertools
 import random
 import re
@@ -232,3 +233,23 @@ def test_the_schema_asks_for_as_many_entries_as_pairs_and_is_the_same_for_every_
     assert (ratings["minItems"], ratings["maxItems"]) == (3, 3)
     assert ratings["items"]["properties"]["rating"] == {"type": "integer", "enum": [0, 1, 2, 3]}
     assert ratings["items"]["required"] == ["id", "rating"]
+
+
+def test_ids_that_nobody_chooses_come_from_the_system_and_every_symbol_is_as_likely() -> None:
+    batch = Batch.of(items([("a", "b")] * 20_000))
+    first = collections.Counter(entry_id[0] for entry_id in batch.ids)
+    rest = collections.Counter(symbol for entry_id in batch.ids for symbol in entry_id[1:])
+    for counts, symbols in ((first, batches.LETTERS), (rest, batches.SYMBOLS)):
+        assert counts.keys() == set(symbols)
+        expected = counts.total() / len(symbols)
+        # A sum of squares this large comes once in millions of times; bytes taken modulo the symbols would give far more.
+        squares = sum((count - expected) ** 2 / expected for count in counts.values())
+        assert squares < len(symbols) + 10 * len(symbols) ** 0.5
+
+
+def test_ids_do_not_follow_from_the_seed_of_the_program() -> None:
+    drawn = []
+    for _ in range(2):
+        random.seed(1)
+        drawn.append(set(Batch.of(items([("a", "b")] * 9)).ids))
+    assert drawn[0].isdisjoint(drawn[1])
