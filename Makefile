@@ -62,6 +62,7 @@ test-llm: .venv/installed-llm
 # Ratios to another way of doing the same in the same run; absolute times say little on a shared machine.
 bench: .venv/installed-test
 	$(BIN)/python -m bench.bench_rate
+	$(BIN)/python -m bench.bench_resume
 	$(BIN)/python -m bench.bench_gate
 	$(BIN)/python -m bench.bench_grep
 	$(BIN)/python -m bench.bench_corpus

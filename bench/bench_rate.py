@@ -1,4 +1,4 @@
-"""How busy `judge rate` keeps an endpoint, what it costs the machine, and how fast a large ledger resumes.
+"""How busy `judge rate` keeps an endpoint, and what it costs the machine.
 
 Everything is the real thing in processes of their own: the command, on a dataset of 4,000 expert-rated pairs of 800
 characters, with its ledger and the gate at the end; the fake endpoint on loopback, 200 ms a reply; and the bare loop of
@@ -19,19 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge import chain, entries, replies
-from judge.answer import Answer, Usage
-from judge.batches import Batch, Item
-from judge.identity import Identity
-from judge.replies import Entry, Reading
 from pools import files, tables
-from pools.settings import GateSettings
-from prompts import scales, templates
+from pools.errors import Stopped
 from tests.fake_api import rating_of
 
 SEARCHES = 100
 CHARACTERS = 800
-JUDGE = Identity("m", templates.text("judge"), scales.load("relevance"), 20_000, 40, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +67,8 @@ class Endpoint:
         self._process.wait()
 
 
-def measure(name: str, command: Sequence[str], endpoint: Endpoint) -> Measured:
-    """Run a command to its end; raises `RuntimeError` with its words where it fails."""
+def measure(name: str, command: Sequence[str], endpoint: Endpoint, stopped: bool = False) -> Measured:
+    """Run a command to its end, which a limit brings where `stopped`; raises `RuntimeError` with its words where it fails."""
     endpoint.statistics()
     started = time.monotonic()
     with tempfile.TemporaryFile() as said:
@@ -83,7 +76,7 @@ def measure(name: str, command: Sequence[str], endpoint: Endpoint) -> Measured:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         ended = time.monotonic()
-        if process.returncode:
+        if process.returncode != (Stopped.exit_code if stopped else 0):
             said.seek(0)
             raise RuntimeError(f"{name} failed: {said.read().decode()[-2000:]}")
     seen = endpoint.statistics()
@@ -141,65 +134,6 @@ def rating(pairs: int, latency: float, concurrency: int) -> None:
         endpoint.close()
 
 
-def ledger(path: Path, pairs: int, size: int) -> None:
-    """Write a ledger in which so many pairs are rated."""
-    now = {"time": "2026-01-01T00:00:00Z"}
-    with path.open("wb") as file:
-        line, last = chain.line({"kind": "seal"} | now | entries.seal(JUDGE, GateSettings(), 2, "0" * 64), chain.FIRST)
-        file.write(line)
-        for number in range(pairs // size):
-            first = number * size
-            batch = Batch(tuple((f"b{n % 9973:07}", _item(n)) for n in range(first, first + size)))
-            text = replies.encode(dict.fromkeys(batch.ids, 2))
-            record = entries.reply(JUDGE.judge_id, "pool", batch, Answer(text, "stop", "m", Usage(900, 0, 20)))
-            reading = Reading({entry_id: Entry("rated", 2) for entry_id in batch.ids})
-            for stored in ({"kind": "reply"} | now | record | {"number": number}, entries.reading(number, reading)):
-                line, last = chain.line(stored, last)
-                file.write(line)
-
-
-def _item(number: int) -> Item:
-    return Item((f"q{number % 997}", f"f{number // 7:07}"), "a search", "some code")
-
-
-RESUME = """
-import asyncio, sys, time
-from pathlib import Path
-from bench import bench_rate
-from judge import run
-from judge.client import Client
-from judge.ledger import Ledger
-from judge.llm import LlmJudge
-from pools.settings import JudgeSettings
-url, path, pairs, size = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-items = [bench_rate._item(n) for n in range(pairs + size)]
-async def main():
-    async with Client(url, "", "m", {}) as client:
-        with Ledger.open(path) as book:
-            print(await run.rate(items, "pool", LlmJudge(bench_rate.JUDGE, client), book, JudgeSettings(), 1))
-asyncio.run(main())
-"""
-
-
-def resuming(pairs: int) -> None:
-    """Measure how long a run takes to its first request, of the pairs that a ledger of many lacks, and its memory."""
-    endpoint = Endpoint(0.0)
-    try:
-        for size in (40, 1):
-            for done in (0, pairs):
-                with tempfile.TemporaryDirectory() as folder:
-                    path = Path(folder) / "judgements.jsonl"
-                    ledger(path, done, size)
-                    command = [sys.executable, "-c", RESUME, endpoint.url, str(path), str(done), str(size)]
-                    found = measure("resume", command, endpoint)
-                    _say(
-                        f"resume with {done:9,} pairs done, {size:2} a request: {path.stat().st_size / 1e6:4.0f} MB, "
-                        f"first request after {found.start_up:5.2f} s, peak {found.memory:4.0f} MiB"
-                    )
-    finally:
-        endpoint.close()
-
-
 def _say(line: str) -> None:
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
@@ -211,11 +145,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=4_000)
     parser.add_argument("--latency", type=float, default=0.2, help="seconds a reply")
     parser.add_argument("--concurrency", type=int, default=64)
-    parser.add_argument("--resume", type=int, default=1_000_000, help="pairs done in a ledger to resume; 0 leaves it out")
     options = parser.parse_args()
     rating(options.pairs, options.latency, options.concurrency)
-    if options.resume:
-        resuming(options.resume)
 
 
 if __name__ == "__main__":
