@@ -5,8 +5,11 @@ its search, because everything that says how sure a figure is resamples or sums 
 is nought is None, never 0 or 1: what cannot be measured must not look measured.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -104,23 +107,31 @@ class Pairs:
 def align(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, int]) -> Pairs:
     """Put the two sides' ratings beside each other."""
     keys = sorted(experts)
-    return Pairs(keys, list(map(experts.__getitem__, keys)), list(map(ratings.get, keys)))
+    # Judgements are mostly read in sorted order already, and then the lookups can be spared.
+    in_order = keys == list(experts)
+    given = list(experts.values()) if in_order else list(map(experts.__getitem__, keys))
+    return Pairs(keys, given, list(map(ratings.get, keys)))
 
 
 def verdicts(pairs: Pairs, relevant_from: float) -> Verdicts:
     """Return the verdicts on every pair that both rated."""
     rated = pairs.rated
-    searches = [search for search, _ in rated.keys]
-    number = {search: index for index, search in enumerate(dict.fromkeys(searches))}
-    count = len(searches)
-    sums = np.fromiter(map(sum, rated.experts), np.float64, count)
-    sizes = np.fromiter(map(len, rated.experts), np.float64, count)
+    # Sorted pairs have the searches in order, so how many each has is all there is to know of them.
+    pairs_of_search = np.array(list(Counter(map(itemgetter(0), rated.keys)).values()), np.int64)
+    searches = len(pairs_of_search)
     return Verdicts(
-        searches=len(number),
-        search=np.fromiter(map(number.__getitem__, searches), np.int64, count),
-        expert=np.round(sums / sizes, 4) >= relevant_from,
+        searches=searches,
+        search=np.repeat(np.arange(searches), pairs_of_search),
+        expert=np.round(_means(rated.experts), 4) >= relevant_from,
         judge=np.array(rated.judge, np.float64) >= relevant_from,
     )
+
+
+def _means(experts: Sequence[Sequence[int]]) -> Floats:
+    sizes = np.fromiter(map(len, experts), np.int64, len(experts))
+    ratings = np.fromiter(chain.from_iterable(experts), np.float64, int(sizes.sum()))
+    sums: Floats = np.add.reduceat(ratings, np.cumsum(sizes) - sizes) if len(ratings) else ratings
+    return sums / sizes
 
 
 def compare(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, int], relevant_from: float) -> Agreement:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gates import gate
-from gates.gate import GateRecord, Seal
+from gates.gate import GateRecord
 from gates.log import Event
 from gates.qrels import Pooled
+from gates.seal import Seal, searches_left_out
 from pools.dataset import Dataset, PairKey
 from pools.settings import Settings
 
@@ -66,7 +67,7 @@ def verdict(data: Dataset, language: str, evidence: Evidence, seed: int, notes: 
         seed,
         evidence.judge_id,
         notes,
-        gate.searches_left_out(data, language, evidence.seal.gate),
+        searches_left_out(data, language, evidence.seal.gate),
     )
 
 
@@ -83,6 +84,6 @@ def admits(data: Dataset, language: str, evidence: Evidence) -> GateRecord:
         evidence.ratings,
         evidence.seal,
         evidence.stated,
-        gate.searches_left_out(data, language, evidence.seal.gate),
+        searches_left_out(data, language, evidence.seal.gate),
         evidence.alarms,
     )

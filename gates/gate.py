@@ -6,18 +6,18 @@ says why and what to do. A record carries no clock time: the same ratings give t
 """
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gates import agreement, interval, resampling
+from gates import agreement, hashes, interval, resampling
 from gates.agreement import Agreement, Booleans, ExpertAgreement, Integers
+from gates.seal import Seal
 from pools import dataset, files
-from pools.dataset import Dataset, PairKey
-from pools.errors import GateClosed, UsageError
+from pools.dataset import PairKey
+from pools.errors import GateClosed
 from pools.settings import GateSettings
 
 Verdict = Literal["passed", "missed", "incomplete", "inconclusive"]
@@ -25,29 +25,6 @@ Experts = Mapping[PairKey, Sequence[int]]
 Ratings = Mapping[PairKey, int]
 
 FORMAT = 1
-SPLITS = ("all", "test")
-
-
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """What was fixed before the first rating; `gold_sha256` is None where nothing was sealed (a dataset without a ledger)."""
-
-    gate: GateSettings
-    relevant_from: float
-    gold_sha256: str | None = None
-
-    def differences(self, stated: "Seal") -> tuple[str, ...]:
-        """Return a line for each value that judge.toml or the dataset states otherwise now, with both values."""
-        pairs: list[tuple[str, Any, Any]] = [
-            (f"gate.{item.name}", getattr(self.gate, item.name), getattr(stated.gate, item.name))
-            for item in dataclasses.fields(GateSettings)
-        ]
-        pairs.append(("relevant_from", self.relevant_from, stated.relevant_from))
-        out = [f"{key} is sealed as {was}; judge.toml says {now}" for key, was, now in pairs if was != now]
-        was, now = self.gold_sha256, stated.gold_sha256
-        if None not in (was, now) and was != now:
-            out.append(f"the expert ratings are sealed as {was}; they are {now} now; `judge gate --reseal REASON` seals them")
-        return tuple(out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +91,14 @@ def assess(
     """Return the verdict on a judge's ratings of one language.
 
     `experts` holds every expert-rated pair of the language, `ratings` any of the judge's, `left_out` the searches that do not
-    count (see `searches_left_out`). The verdict is `incomplete` while a pair that counts has no rating (or there is none to
+    count (see `gates.seal`). The verdict is `incomplete` while a pair that counts has no rating (or there is none to
     rate), else `passed` where F1 is at least `gate.f1` and every further condition is met, else `missed`, also where F1 is
     undefined. With `gate.require_confidence` a pass that is not clear is `inconclusive`. `notes` are lines to show beside it
     and have no part in it.
     """
     pairs = agreement.align(experts, ratings)
     rated = pairs.rated
-    keys = _keys_sha256(pairs.keys)
+    keys = hashes.of_keys(pairs.keys)
     counted = pairs.without(left_out)
     confusion = agreement.verdicts(counted, relevant_from).confusion()
     figures = agreement.agreement(*(int(count) for count in confusion.sum(axis=0)))
@@ -148,8 +125,8 @@ def assess(
         left_out=len(pairs.keys) - len(counted.keys),
         expert_pairs=len(counted.keys),
         between_experts=agreement.between_experts(experts, relevant_from),
-        gold_sha256=_gold_sha256(_sha256(keys, pairs.experts), left_out),
-        ratings_sha256=_sha256(keys if rated is pairs else _keys_sha256(rated.keys), rated.judge),
+        gold_sha256=hashes.of_sorted_gold(keys, pairs.experts, left_out),
+        ratings_sha256=hashes.of_values(keys if rated is pairs else hashes.of_keys(rated.keys), rated.judge),
         seed=seed,
         resamples=gate.resamples,
         notes=tuple(notes),
@@ -200,42 +177,6 @@ def _verdict(
         return "missed", share <= round(1 - gate.confidence, 12)
     clear = share >= gate.confidence
     return ("passed" if clear or not gate.require_confidence else "inconclusive"), clear
-
-
-def searches_left_out(data: Dataset, language: str, gate: GateSettings) -> frozenset[str]:
-    """Return the searches of a language that do not count; raises `UsageError` where `gate.split` is no choice there is."""
-    if gate.split not in SPLITS:
-        raise UsageError(f"gate.split is {gate.split!r}; valid are {', '.join(SPLITS)}")
-    tuning = gate.split == "test"
-    return frozenset(query.search_id for query in data.queries_of(language) if tuning and query.split == "tuning")
-
-
-def gold_sha256(experts: Experts, left_out: Collection[str] = ()) -> str:
-    """Return the hash of expert ratings: pairs in sorted order, each with its ratings in rating order.
-
-    Where searches are left out they are part of it, so that which ones are cannot be changed after a look at the result.
-    """
-    keys = sorted(experts)
-    return _gold_sha256(_sha256(_keys_sha256(keys), [experts[key] for key in keys]), left_out)
-
-
-def _gold_sha256(experts: str, left_out: Collection[str]) -> str:
-    return _sha256(experts, sorted(left_out)) if left_out else experts
-
-
-def ratings_sha256(ratings: Ratings) -> str:
-    """Return the hash of a judge's ratings, pairs in sorted order."""
-    keys = sorted(ratings)
-    return _sha256(_keys_sha256(keys), [ratings[key] for key in keys])
-
-
-def _keys_sha256(keys: Sequence[PairKey]) -> str:
-    # Two flat lists and not a list a pair, which takes several times as long; ASCII, so that any id has a hash.
-    return _sha256([search for search, _ in keys], [function for _, function in keys])
-
-
-def _sha256(first: str | list[str], values: Sequence[Any]) -> str:
-    return hashlib.sha256(json.dumps([first, values], separators=(",", ":")).encode("ascii")).hexdigest()
 
 
 def path(folder: Path, language: str) -> Path:
@@ -308,7 +249,7 @@ def admits(
             f"{language}: the gate record is of judge {record.judge_id}, these ratings are by {judge_id} (another model, "
             f"prompt, scale or batch makes another judge); rate and gate with this judge, or go back to the other's settings"
         )
-    gold = gold_sha256(experts, left_out)
+    gold = hashes.of_gold(experts, left_out)
     if seal.gold_sha256 not in (None, gold):
         raise GateClosed(
             f"{language}: the expert ratings are not those sealed before the first rating ({seal.gold_sha256} then, {gold} "

@@ -8,8 +8,8 @@ import yaml
 from gates import card, gate, interval, report
 from gates.card import Chapter
 from gates.evidence import Evidence
-from gates.gate import Seal
 from gates.log import Event
+from gates.seal import Seal
 from pools.dataset import Dataset, Function, Qrel, Query
 from pools.settings import CardSettings, GateSettings, Settings
 from prompts.scales import Scale

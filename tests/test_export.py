@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gates import evidence, export, gate, log, qrels
+from gates import evidence, export, gate, hashes, log, qrels
 from gates.evidence import Evidence
-from gates.gate import Seal
 from gates.log import Event
+from gates.seal import Seal
 from pools import dataset, tables
 from pools.dataset import Dataset
 from pools.errors import DataError, GateClosed, UsageError
@@ -38,7 +38,7 @@ class World:
         return dataset.load(self.folder, self.scale)
 
     def evidence(self) -> dict[str, Evidence]:
-        seal = Seal(SETTINGS.gate, 2.0, gate.gold_sha256(self.data().experts_of("python")))
+        seal = Seal(SETTINGS.gate, 2.0, hashes.of_gold(self.data().experts_of("python")))
         return {"python": Evidence(JUDGE, self.ratings, seal, seal, IDENTITY, self.pool)}
 
     def assess(self) -> None:

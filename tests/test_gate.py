@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates import gate, report
-from gates.gate import GateRecord, Seal
+from gates import gate, hashes, report
+from gates.gate import GateRecord
+from gates.seal import Seal, searches_left_out
 from pools.dataset import Dataset, Query
 from pools.errors import GateClosed, UsageError
 from pools.settings import GateSettings
@@ -89,16 +90,6 @@ def test_a_record_depends_on_the_ratings_and_not_on_their_order(source: random.R
     assert assess({pair: experts[pair] for pair in shuffled}, {**ratings, **extra}) == assess(experts, ratings)
 
 
-@given(
-    st.dictionaries(st.tuples(st.text(max_size=3), st.text(max_size=3)), st.lists(st.integers(0, 3), min_size=1), max_size=6),
-    st.dictionaries(st.tuples(st.text(max_size=3), st.text(max_size=3)), st.lists(st.integers(0, 3), min_size=1), max_size=6),
-)
-def test_different_ratings_have_different_hashes(
-    one: dict[tuple[str, str], list[int]], other: dict[tuple[str, str], list[int]]
-) -> None:
-    assert (gate.gold_sha256(one) == gate.gold_sha256(other)) == (one == other)
-
-
 def test_a_record_survives_its_file_and_keeps_its_bytes(tmp_path: Path) -> None:
     for number, record in enumerate((assess(*ratings_of(67, 32, 33, 50)), assess(*ratings_of(0, 0, 0, 4)), assess({}, {}))):
         path = tmp_path / f"{number}.json"
@@ -155,7 +146,7 @@ class Attempt:
 
 def attempt(folder: Path, *counts: int, settings: GateSettings = SETTINGS) -> Attempt:
     experts, ratings = ratings_of(*counts)
-    seal = Seal(settings, 2.0, gate.gold_sha256(experts))
+    seal = Seal(settings, 2.0, hashes.of_gold(experts))
     made = Attempt(folder, None, experts, ratings, seal, seal)
     made.assess()
     return made
@@ -341,7 +332,7 @@ def test_tuning_searches_can_be_left_out_and_which_is_sealed() -> None:
     assert (record.split, record.left_out, record.searches) == ("test", 8, 19)
     assert record.agreement == assess({pair: given for pair, given in experts.items() if pair[0] != "q00"}, ratings).agreement
     assert "; 8 of tuning searches left out" in report.render(record)
-    sealed = Seal(settings, 2.0, gate.gold_sha256(experts, {"q00"}))
+    sealed = Seal(settings, 2.0, hashes.of_gold(experts, {"q00"}))
     assert gate.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00"}) == record
     with pytest.raises(GateClosed, match="not those sealed"):
         gate.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00", "q01"})
@@ -351,10 +342,10 @@ def test_tuning_searches_can_be_left_out_and_which_is_sealed() -> None:
 
 def test_searches_left_out_are_those_of_the_tuning_split() -> None:
     data = Dataset(Path(), (Query("go", "q0", "words", "tuning"), Query("go", "q1", "words")), None, ())
-    assert gate.searches_left_out(data, "go", replace(SETTINGS, split="test")) == {"q0"}
-    assert gate.searches_left_out(data, "go", SETTINGS) == frozenset()
+    assert searches_left_out(data, "go", replace(SETTINGS, split="test")) == {"q0"}
+    assert searches_left_out(data, "go", SETTINGS) == frozenset()
     with pytest.raises(UsageError, match=r"gate\.split is 'dev'; valid are all, test"):
-        gate.searches_left_out(data, "go", replace(SETTINGS, split="dev"))
+        searches_left_out(data, "go", replace(SETTINGS, split="dev"))
 
 
 def test_an_inconclusive_verdict_does_not_open_the_gate(tmp_path: Path) -> None:

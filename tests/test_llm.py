@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gates import gate
+from gates import gate, hashes
 from judge import batches, entries, replies, run
 from judge.answer import Answer
 from judge.batches import Batch, Item
@@ -85,7 +85,7 @@ def test_every_reply_is_reconciled_and_every_pair_accounted_for(
             return await run.rate(items, "validation", judge, ledger, SETTINGS, 1)
 
     with Ledger.open(path) as ledger:
-        ledger.add(entries.seal(identity, GateSettings(), 2, gate.gold_sha256(experts)))
+        ledger.add(entries.seal(identity, GateSettings(), 2, hashes.of_gold(experts)))
         outcome = asyncio.run(rate(ledger))
 
     lines = list(records(path))

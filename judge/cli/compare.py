@@ -82,9 +82,9 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
 
 
 def _counted(workspace: Workspace, language: str) -> dict[PairKey, tuple[int, ...]]:
-    from gates import gate
+    from gates.seal import searches_left_out
 
-    left_out = gate.searches_left_out(workspace.dataset, language, workspace.settings.gate)
+    left_out = searches_left_out(workspace.dataset, language, workspace.settings.gate)
     return {pair: given for pair, given in workspace.dataset.experts_of(language).items() if pair[0] not in left_out}
 
 
@@ -115,9 +115,9 @@ def _side(workspace: Workspace, language: str, name: str) -> Side:
 
 def _of_ledger(workspace: Workspace, ledger: "Ledger", path: Path, name: str, judge_id: str | None) -> Side:
     from judge import money
-    from judge.cli import evidences
+    from judge.cli import evidences, seals
 
-    chosen = evidences.choose(ledger, path, judge_id)
+    chosen = seals.choose(ledger, path, judge_id)
     sealed = None if chosen is None else ledger.seal(chosen)
     if chosen is None or sealed is None:
         raise UsageError(f"{path}: holds no judge, so there is nothing to compare; run `judge rate`")

@@ -5,29 +5,17 @@ plain values, and decides which judge is meant where a ledger holds several.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from gates import evidence, gate, log, panel
 from gates.evidence import Evidence
-from gates.gate import GateRecord, Seal
-from judge import controls, entries
+from gates.gate import GateRecord
+from judge import controls
+from judge.cli import seals
 from judge.cli.workspace import Workspace
-from judge.entries import Seal as Sealed
 from judge.ledger import Ledger
 from pools import pool
 from pools.dataset import PairKey
 from pools.errors import DataError, GateClosed, UsageError
-
-
-def stated(workspace: Workspace, language: str, sealed: Sealed | None = None) -> Seal:
-    """Return what judge.toml and the expert ratings say now, in the form that is sealed.
-
-    To be compared with a seal, the expert ratings are those of the searches that count by it, whatever judge.toml leaves out.
-    """
-    counting = workspace.settings.gate if sealed is None else sealed.gate
-    left_out = gate.searches_left_out(workspace.dataset, language, counting)
-    gold = gate.gold_sha256(workspace.dataset.experts_of(language), left_out)
-    return Seal(workspace.settings.gate, workspace.settings.relevant_from, gold)
 
 
 def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence | None:
@@ -41,7 +29,7 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
             raise UsageError(f"{path}: no ledger, so no judge {judge_id}; run `judge rate --lang {language}`")
         return evidence.published(workspace.dataset, language, workspace.settings)
     ledger = Ledger.read(path)
-    chosen = choose(ledger, path, judge_id)
+    chosen = seals.choose(ledger, path, judge_id)
     return None if chosen is None else of_judge(workspace, language, ledger, chosen)
 
 
@@ -54,8 +42,8 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
     return Evidence(
         judge_id=chosen,
         ratings=ratings(ledger, chosen),
-        seal=seal_of(sealed),
-        stated=stated(workspace, language, sealed),
+        seal=seals.seal_of(sealed),
+        stated=seals.stated(workspace, language, sealed),
         identity=sealed.identity,
         pool=pool.read(pool_path) if pool_path.is_file() else (),
         reseals=tuple(event for event in reseals(ledger, language) if event.judge_id in {chosen, *members(ledger, chosen)}),
@@ -110,19 +98,6 @@ def _alarms(experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: 
     return tuple(alarm for alarm in watched if alarm is not None)
 
 
-def choose(ledger: Ledger, path: Path, judge_id: str | None) -> str | None:
-    """Return the judge meant: the one named, else the last sealed; None for an empty ledger."""
-    judges = ledger.judges()
-    if judge_id is not None and judge_id not in judges:
-        raise UsageError(f"{path}: no judge {judge_id}; it has {', '.join(judges) or 'none'}")
-    return judge_id or (judges[-1] if judges else None)
-
-
-def seal_of(sealed: Sealed) -> Seal:
-    """Return a ledger's seal as the gate takes it."""
-    return Seal(sealed.gate, sealed.relevant_from, sealed.gold_sha256)
-
-
 def required(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence:
     """Return what `find` does; raises `UsageError` where there is no judge."""
     found = find(workspace, language, judge_id)
@@ -143,19 +118,3 @@ def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
     if found.judge_id is not None:
         gate.write(gate.path(workspace.folder, language), record)
     return record
-
-
-def reseal(workspace: Workspace, language: str, judge_id: str | None, reason: str) -> None:
-    """Seal what judge.toml and the expert ratings say now, for good on record with the reason."""
-    if not reason.strip():
-        raise UsageError("--reseal needs a reason, which stays on record; give one")
-    path = workspace.ledger_path(language)
-    chosen = choose(Ledger.read(path), path, judge_id)
-    if chosen is None:
-        raise UsageError(f"{language}: nothing is sealed yet; run `judge rate --lang {language}`")
-    now = stated(workspace, language)
-    with Ledger.open(path) as ledger:
-        sealed = ledger.seal(chosen)
-        if sealed is None:
-            raise DataError(f"{path}: judge {chosen} has no seal; restore the ledger")
-        ledger.add(entries.reseal(sealed, now.gate, now.relevant_from, now.gold_sha256 or "", reason))

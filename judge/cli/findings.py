@@ -1,9 +1,10 @@
 """What is known of the expert-rated pairs beside their ratings, read from pool, corpus and ledger for `gates.findings`."""
 
-from gates import findings, gate
+from gates import findings
 from gates.evidence import Evidence
 from gates.findings import Circumstances, Findings
 from gates.gate import GateRecord
+from gates.seal import searches_left_out
 from judge import placement
 from judge.cli import judges
 from judge.cli.workspace import Workspace
@@ -20,7 +21,7 @@ def find(workspace: Workspace, language: str, evidence: Evidence, record: GateRe
         evidence.ratings,
         workspace.scale.values,
         circumstances(workspace, language, evidence),
-        gate.searches_left_out(workspace.dataset, language, evidence.seal.gate),
+        searches_left_out(workspace.dataset, language, evidence.seal.gate),
     )
 
 

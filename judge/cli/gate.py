@@ -58,13 +58,13 @@ def gate(
       judge gate --lang go --suggest 100 --out to-rate.csv
       judge gate --lang go --reseal "raised the threshold to 0.7 before publishing"
     """
-    from judge.cli import evidences
+    from judge.cli import evidences, seals
 
     workspace = open_workspace(data, langs)
     _check(workspace, suggest, out)
     if reseal is not None:
         for language in workspace.languages:
-            evidences.reseal(workspace, language, judge_id, reseal)
+            seals.reseal(workspace, language, judge_id, reseal)
     found = {language: evidences.required(workspace, language, judge_id) for language in workspace.languages}
     records = [evidences.verdict(workspace, language, evidence) for language, evidence in found.items()]
     closed = [line for record in records if record.passed for line in _closed(record, found[record.language])]
@@ -123,11 +123,11 @@ def _shown(
 
 def _needed(workspace: Workspace, found: "dict[str, Evidence]", record: "GateRecord") -> str | None:
     from gates import details, findings
-    from gates import gate as gates
+    from gates.seal import searches_left_out
 
     if record.clear:
         return None
-    left_out = gates.searches_left_out(workspace.dataset, record.language, found[record.language].seal.gate)
+    left_out = searches_left_out(workspace.dataset, record.language, found[record.language].seal.gate)
     experts = workspace.dataset.experts_of(record.language)
     return details.more_labels(record, findings.needed(record, experts, found[record.language].ratings, left_out))
 
@@ -139,11 +139,11 @@ def _together(
     from dataclasses import asdict
 
     from gates import details, findings
-    from gates import gate as gates
+    from gates.seal import searches_left_out
 
     parts = {}
     for language, evidence in found.items():
-        left_out = gates.searches_left_out(workspace.dataset, language, evidence.seal.gate)
+        left_out = searches_left_out(workspace.dataset, language, evidence.seal.gate)
         experts = workspace.dataset.experts_of(language)
         counted = {pair: given for pair, given in experts.items() if pair[0] not in left_out}
         parts[language] = (counted, evidence.ratings)

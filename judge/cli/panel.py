@@ -68,19 +68,19 @@ def _seal(workspace: Workspace, language: str, ids: tuple[str, ...], method: str
 
 def _identity(ledger: "Ledger", path: Path, ids: tuple[str, ...], method: str) -> PanelIdentity:
     from gates import panel as panels
-    from judge.cli import evidences
+    from judge.cli import seals
 
-    seals = []
+    sealed_as = []
     for judge_id in ids:
-        evidences.choose(ledger, path, judge_id)
+        seals.choose(ledger, path, judge_id)
         sealed = ledger.seal(judge_id)
         if sealed is not None:
-            seals.append(sealed)
-    scale = seals[0].identity["scale"]
-    for sealed in seals[1:]:
+            sealed_as.append(sealed)
+    scale = sealed_as[0].identity["scale"]
+    for sealed in sealed_as[1:]:
         if sealed.identity["scale"] != scale:
             raise UsageError(f"{path}: judges {ids[0]} and {sealed.judge_id} rate on different scales, and cannot be a panel")
-        differences = evidences.seal_of(seals[0]).differences(evidences.seal_of(sealed))
+        differences = seals.seal_of(sealed_as[0]).differences(seals.seal_of(sealed))
         if differences:
             raise UsageError(
                 f"{path}: judges {ids[0]} and {sealed.judge_id} are sealed differently, so a panel has no seal to take over; "

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from gates.gate import GateRecord
 from judge import batch_api, entries, estimate, money, replay, run
 from judge.batches import Item
-from judge.cli import evidences, judges
+from judge.cli import judges, seals
 from judge.cli.workspace import Workspace, note
 from judge.controls import Controls
 from judge.identity import Identity
@@ -22,6 +21,9 @@ from judge.run import Judge, Outcome
 from judge.standing import Purpose
 from pools import pool
 from pools.errors import UsageError
+
+if TYPE_CHECKING:
+    from gates.gate import GateRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ async def _phases(
     validation: list[Item],
     rest: list[Item],
     request: Request,
-) -> tuple[GateRecord, list[Outcome]]:
+) -> "tuple[GateRecord, list[Outcome]]":
     settings = workspace.settings
 
     async def phase(items: list[Item], purpose: Purpose, limits: Limits, controls: Controls | None) -> Outcome:
@@ -107,6 +109,8 @@ async def _phases(
 
     async with judges.opened(judge):
         first = await phase(validation, "validation", request.limits, None)
+        from judge.cli import evidences  # with all that a gate computes with, which the first request need not wait for
+
         # From the ledger in memory, because a large one takes long to read a second time.
         found = evidences.of_judge(workspace, language, ledger, judge.identity.judge_id)
         record = evidences.verdict(workspace, language, found)
@@ -121,12 +125,12 @@ async def _phases(
 
 
 def _seal(workspace: Workspace, language: str, identity: Identity, ledger: Ledger) -> None:
-    stated = evidences.stated(workspace, language)
+    stated = seals.stated(workspace, language)
     sealed = ledger.seal(identity.judge_id)
     if sealed is None:
         ledger.add(entries.seal(identity, stated.gate, stated.relevant_from, stated.gold_sha256 or ""))
         return
-    for line in evidences.seal_of(sealed).differences(evidences.stated(workspace, language, sealed)):
+    for line in seals.seal_of(sealed).differences(seals.stated(workspace, language, sealed)):
         note(f"{language}: {line}; the seal is what counts (`judge gate --reseal REASON` changes it)")
 
 
@@ -161,6 +165,8 @@ def plan(workspace: Workspace, language: str, model: str | None) -> dict[str, An
 
 def replayed(workspace: Workspace, source: Path) -> dict[str, Any]:
     """Read a ledger's replies again into the own new ledger of the one language asked for; returns JSON values."""
+    from judge.cli import evidences
+
     language, *others = workspace.languages
     if others:
         raise UsageError(f"--replay reads the ledger of one language; name it with --lang ({', '.join(workspace.languages)})")

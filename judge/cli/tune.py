@@ -201,7 +201,7 @@ def _rate(
     from tqdm import tqdm
 
     from judge import entries, run
-    from judge.cli import evidences, judges
+    from judge.cli import judges, seals
     from judge.ledger import Ledger
 
     settings = workspace.settings
@@ -218,7 +218,7 @@ def _rate(
 
     with Ledger.open(_ledger_path(workspace, language, judge_id)) as ledger:
         if ledger.seal(judge_id) is None:
-            stated = evidences.stated(workspace, language)
+            stated = seals.stated(workspace, language)
             ledger.add(entries.seal(judge.identity, stated.gate, stated.relevant_from, stated.gold_sha256 or ""))
         words = f"{language} {setting.model} {setting.prompt} {setting.pairs_per_batch}"
         with tqdm(total=len(items), desc=words, unit="pair", disable=None) as bar:
