@@ -16,9 +16,11 @@ the history, a probability is that of the drawing just made, and nothing of the 
   not this one, so no estimate may count them beside the sample. About n times the share of new candidates are so replaced.
 """
 
+import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pools import dataset, lots, tables
 from pools.dataset import PairKey, Query
@@ -198,12 +200,43 @@ def write(path: Path, pool: Sequence[PoolPair]) -> None:
 
 def read(path: Path) -> tuple[PoolPair, ...]:
     """Return the pairs of a pool file; raises `DataError` naming the row at fault."""
-    out = []
-    for place, row in tables.read(path):
-        try:
-            out.append(PoolPair(**row | {name: tuple(row[name]) for name in ("retrievers", "ranks", "scores")}))
-        except (TypeError, KeyError) as error:
-            raise DataError(
-                f"{place}: not a pair of a pool ({error}); restore the file, or delete it and run `judge pool`"
-            ) from error
+    names = [item.name for item in dataclasses.fields(PoolPair)]
+    out: list[PoolPair] = []
+    # A pool may have millions of pairs, of few searches and by few retrievers: what is equal is kept once, by column, because
+    # (1,) and (1.0,) are equal too.
+    ids: dict[str, str] = {}
+    by: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    at: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    of: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    try:
+        for search, function, retrievers, stratum, probability, ranks, scores in tables.read_columns(path, names):
+            entry = PoolPair(
+                ids.setdefault(search, search),
+                ids.setdefault(function, function),
+                _once(by, retrievers),
+                stratum,
+                probability,
+                _once(at, ranks),
+                _once(of, scores),
+            )
+            out.append(entry)
+    except TypeError as error:
+        raise DataError(
+            f"{path}, row {len(out) + 1}: not a pair of a pool ({error}); restore the file, or delete it and run `judge pool`"
+        ) from error
     return tuple(out)
+
+
+def _once(known: dict[tuple[Any, ...], tuple[Any, ...]], values: Sequence[Any]) -> tuple[Any, ...]:
+    own = tuple(values)
+    return known.setdefault(own, own)
+
+
+def read_pairs(path: Path) -> list[PairKey]:
+    """Return the searches and functions alone of a pool file; raises `DataError` where it has none."""
+    ids: dict[str, str] = {}
+    share = ids.setdefault
+    return [
+        (share(search, search), share(function, function))
+        for search, function in tables.read_columns(path, ("search_id", "function_id"))
+    ]

@@ -7,7 +7,7 @@ says which columns it needs, and keeps the others, so a column that a dataset ad
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,29 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is no JSON number")
 
 
+def read_columns(path: Path, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield the values of some columns of a Parquet file, row by row, without all its rows in memory at once.
+
+    Raises `DataError` where the file cannot be read or lacks one of them.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(files.read(path)))
+        missing = [name for name in names if name not in file.schema_arrow.names]
+        if missing:
+            raise DataError(f"{path}: has no column {', '.join(missing)}; write it again")
+        for part in file.iter_batches(columns=list(names)):
+            yield from zip(*(part.column(name).to_pylist() for name in names), strict=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> DataError:
+    return DataError(f"{path}: not a readable Parquet file ({error}); write it again")
+
+
 def _read_parquet(path: Path) -> list[Row]:
     import pyarrow
     import pyarrow.parquet
@@ -106,7 +129,7 @@ def _read_parquet(path: Path) -> list[Row]:
     try:
         rows: list[Row] = pyarrow.parquet.read_table(pyarrow.BufferReader(files.read(path))).to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path}: not a readable Parquet file ({error}); write it again") from error
+        raise _unreadable(path, error) from error
     for row in rows:
         for key, value in row.items():
             if isinstance(value, float) and math.isnan(value):

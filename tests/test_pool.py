@@ -2,12 +2,15 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import hits, pool
+from pools import hits, pool, tables
 from pools.dataset import Query
+from pools.errors import DataError
 from pools.hits import Hit
 from pools.pool import PoolPair
 from pools.settings import PoolSettings
@@ -142,6 +145,35 @@ def test_only_what_the_dataset_still_has_is_kept() -> None:
     assert {entry.pair for entry in second} == {e.pair for e in first if e.search_id == "q0" and e.function_id > "f001"}
 
 
+def test_equal_numbers_of_two_kinds_stay_what_they_are(tmp_path: Path) -> None:
+    path = pool.path(tmp_path, "python")
+    pool.write(path, [PoolPair("q0", "f0", ("bm25",), pool.POOLED, 1.0, (1,), (1.0,))])
+    [entry] = pool.read(path)
+    assert repr((entry.ranks, entry.scores)) == "((1,), (1.0,))"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([{"search_id": "q0", "function_id": "f0"}], "has no column retrievers, stratum, probability, ranks, scores"),
+        (
+            [{"search_id": "q0", "function_id": "f0", "retrievers": given, "stratum": "pooled", "probability": 1.0,
+              "ranks": [1], "scores": [None]} for given in (["bm25"], None)],
+            r"pool\.parquet, row 2: not a pair of a pool .* delete it and run `judge pool`",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_pool_is_named_with_the_row(tmp_path: Path, rows: list[dict[str, Any]], words: str) -> None:
+    path = tmp_path / "pool.parquet"
+    tables.write(path, rows)
+    with pytest.raises(DataError, match=words):
+        pool.read(path)
+    path.write_bytes(b"x")
+    for read in (pool.read, pool.read_pairs):
+        with pytest.raises(DataError, match="not a readable Parquet file"):
+            read(path)
+
+
 def test_files_round_trip_with_the_same_bytes(tmp_path: Path) -> None:
     flagged, validation = world(6)
     drawn = pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=1)
@@ -152,6 +184,7 @@ def test_files_round_trip_with_the_same_bytes(tmp_path: Path) -> None:
     path.unlink()
     pool.write(path, drawn)
     assert path.read_bytes() == first
+    assert pool.read_pairs(path) == [entry.pair for entry in drawn]
     for given_hits in ([], flagged["bm25"], [Hit("q0", "f1", 1, 0.5, 0.25)]):
         target = hits.path(tmp_path, "python", "bm25")
         hits.write(target, given_hits)

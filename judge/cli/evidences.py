@@ -5,6 +5,7 @@ plain values, and decides which judge is meant where a ledger holds several.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gates import evidence, gate, log, panel
 from gates.evidence import Evidence
@@ -30,22 +31,26 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
         return evidence.published(workspace.dataset, language, workspace.settings)
     ledger = Ledger.read(path)
     chosen = seals.choose(ledger, path, judge_id)
-    return None if chosen is None else of_judge(workspace, language, ledger, chosen)
+    if chosen is None:
+        return None
+    pool_path = pool.path(workspace.folder, language)
+    return replace(of_judge(workspace, language, ledger, chosen), pool=pool.read(pool_path) if pool_path.is_file() else ())
 
 
 def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -> Evidence:
-    """Return the evidence of one judge from a ledger that is read already; raises `DataError` where it is not sealed."""
+    """Return the evidence of one judge from a ledger that is read already, for a verdict alone: without the pool.
+
+    Raises `DataError` where the judge is not sealed.
+    """
     sealed = ledger.seal(chosen)
     if sealed is None:
         raise DataError(f"{ledger.path}: ratings of judge {chosen} without a seal; restore the ledger")
-    pool_path = pool.path(workspace.folder, language)
     return Evidence(
         judge_id=chosen,
         ratings=ratings(ledger, chosen),
         seal=seals.seal_of(sealed),
         stated=seals.stated(workspace, language, sealed),
         identity=sealed.identity,
-        pool=pool.read(pool_path) if pool_path.is_file() else (),
         reseals=tuple(event for event in reseals(ledger, language) if event.judge_id in {chosen, *members(ledger, chosen)}),
         alarms=_alarms(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
         observations=controls.stability(

@@ -75,7 +75,7 @@ def items(workspace: Workspace, language: str) -> tuple[list[Item], list[Item]]:
     codes = {function.id: function.code for function in data.functions_of(language)}
     validation = sorted(data.experts_of(language))
     path = pool.path(workspace.folder, language)
-    pairs = [entry.pair for entry in pool.read(path)] if path.is_file() else []
+    pairs = pool.read_pairs(path) if path.is_file() else []
     for search_id, function_id in pairs:
         if search_id not in searches or function_id not in codes:
             raise UsageError(
