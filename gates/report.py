@@ -58,9 +58,13 @@ def table(records: Sequence[GateRecord]) -> str:
     return "\n".join([line.rstrip() for line in lines] + notes)
 
 
-def document(records: Sequence[GateRecord]) -> dict[str, Any]:
-    """Return verdicts as a JSON object: whether all passed, and each language's record with every figure unrounded."""
-    return {"passed": all(record.passed for record in records), "gates": [gate.document(record) for record in records]}
+def document(records: Sequence[GateRecord], closed: Sequence[str] = ()) -> dict[str, Any]:
+    """Return verdicts as a JSON object: whether all passed, and each language's record with every figure unrounded.
+
+    `closed` says why ratings that passed may not leave all the same, a line each; then it is not passed, whatever the verdicts.
+    """
+    passed = all(record.passed for record in records) and not closed
+    return {"passed": passed, "gates": [gate.document(record) for record in records], "closed": list(closed)}
 
 
 def sentence(record: GateRecord) -> str:

@@ -230,6 +230,7 @@ def test_the_gate_itself_says_that_a_pass_does_not_hold_any_more(
     assert "the gate " in done.error
     found = json.loads(judge(capfd, "gate", "--data", folder, "--lang", "python", "--json").out)
     assert [line in done.error for line in found["closed"]] == [True]
+    assert (found["passed"], found["gates"][0]["verdict"]) == (False, "passed")
     assert judge(capfd, "merge", "--data", folder, "--lang", "python").code == 1
 
 

@@ -115,7 +115,7 @@ def _shown(
     if not as_json:
         blocks = [f"{report.render(record)}\n\n{findings.text(part)}" for record, part in zip(records, behind, strict=True)]
         return "\n\n\n".join(blocks + ([together[1]] if together else []))
-    document = report.document(records) | {"closed": list(closed)}
+    document = report.document(records, closed)
     for entry, part in zip(document["gates"], behind, strict=True):
         entry["details"] = findings.document(part)
     return json.dumps(document | ({"together": together[0]} if together else {}), ensure_ascii=False, indent=2)
