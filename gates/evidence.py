@@ -4,7 +4,7 @@ The ledger is read by whoever calls; here its content arrives as plain values, s
 tested without one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -32,7 +32,7 @@ class Evidence:
     the document that its id hashes (model, pairs_per_batch, shown_characters, sampling, …), `seal` what was fixed before the
     first rating, `stated` what judge.toml says now, `reseals` the ledger's changes of the seal, `alarms` what was found wrong
     with the judge after its verdict, which closes the gate again, `observations` what else was seen of it, for the record's
-    notes.
+    notes, `full` the expert-rated pairs that were rated in batches of the production's size, None where nothing says so.
     """
 
     judge_id: str | None
@@ -44,6 +44,7 @@ class Evidence:
     reseals: tuple[Event, ...] = ()
     alarms: tuple[str, ...] = ()
     observations: tuple[str, ...] = ()
+    full: Collection[PairKey] | None = None
 
 
 def published(data: Dataset, language: str, settings: Settings) -> Evidence | None:
@@ -68,6 +69,7 @@ def verdict(data: Dataset, language: str, evidence: Evidence, seed: int, notes: 
         evidence.judge_id,
         notes,
         searches_left_out(data, language, evidence.seal.gate),
+        evidence.full,
     )
 
 
@@ -86,4 +88,5 @@ def admits(data: Dataset, language: str, evidence: Evidence) -> GateRecord:
         evidence.stated,
         searches_left_out(data, language, evidence.seal.gate),
         evidence.alarms,
+        evidence.full,
     )

@@ -87,14 +87,16 @@ def assess(
     judge_id: str | None,
     notes: Sequence[str] = (),
     left_out: Collection[str] = (),
+    full: Collection[PairKey] | None = None,
 ) -> GateRecord:
     """Return the verdict on a judge's ratings of one language.
 
     `experts` holds every expert-rated pair of the language, `ratings` any of the judge's, `left_out` the searches that do not
     count (see `gates.seal`). The verdict is `incomplete` while a pair that counts has no rating (or there is none to
     rate), else `passed` where F1 is at least `gate.f1` and every further condition is met, else `missed`, also where F1 is
-    undefined. With `gate.require_confidence` a pass that is not clear is `inconclusive`. `notes` are lines to show beside it
-    and have no part in it.
+    undefined. With `gate.require_confidence` a pass that is not clear is `inconclusive`. `full` are the pairs that were rated
+    in batches of the production's size, None where that is not known. `notes` are lines to show beside it and have no part
+    in it.
     """
     pairs = agreement.align(experts, ratings)
     rated = pairs.rated
@@ -102,8 +104,8 @@ def assess(
     counted = pairs.without(left_out)
     confusion = agreement.verdicts(counted, relevant_from).confusion()
     figures = agreement.agreement(*(int(count) for count in confusion.sum(axis=0)))
-    conditions = _conditions(figures, gate)
-    resampled = resampling.resample(confusion, gate.f1, gate.resamples, seed, _passes(figures, gate))
+    conditions = _conditions(figures, gate, _share_in(full, counted.keys))
+    resampled = resampling.resample(confusion, gate.f1, gate.resamples, seed, _passes(conditions, gate))
     share = resampled.share if resampled else None
     verdict, clear = _verdict(figures, conditions, len(counted.keys), share, gate)
     return GateRecord(
@@ -133,21 +135,28 @@ def assess(
     )
 
 
-def _conditions(figures: Agreement, gate: GateSettings) -> tuple[Condition, ...]:
+def _share_in(full: Collection[PairKey] | None, keys: Sequence[PairKey]) -> float | None:
+    return None if full is None or not keys else sum(key in full for key in keys) / len(keys)
+
+
+def _conditions(figures: Agreement, gate: GateSettings, full: float | None) -> tuple[Condition, ...]:
     asked: list[tuple[str, float, float | None]] = [
         ("precision", gate.precision, figures.precision),
         ("recall", gate.recall, figures.recall),
         ("kappa", gate.kappa, figures.kappa),
         ("relevant_pairs", gate.relevant_pairs, figures.expert_relevant),
+        ("full_batches", gate.full_batches, full),
     ]
     return tuple(
         Condition(name, least, value, value is not None and value >= least) for name, least, value in asked if least > 0
     )
 
 
-def _passes(figures: Agreement, gate: GateSettings) -> resampling.Passes | None:
-    if not (gate.precision or gate.recall or gate.kappa or gate.relevant_pairs):
+def _passes(conditions: Sequence[Condition], gate: GateSettings) -> resampling.Passes | None:
+    if not conditions:
         return None
+    # How many pairs there are, and how they were asked for, is no estimate, so it is not resampled.
+    counts = all(condition.met for condition in conditions if condition.name in {"relevant_pairs", "full_batches"})
 
     def passes(sums: Integers) -> Booleans:
         """Say of each resample's sums whether the further conditions hold."""
@@ -159,8 +168,7 @@ def _passes(figures: Agreement, gate: GateSettings) -> resampling.Passes | None:
             (resampling.share_of(both, judged) >= gate.precision)
             & (resampling.share_of(both, experts) >= gate.recall)
             & ((kappa >= gate.kappa) | (gate.kappa == 0))
-            # A number of pairs is no estimate, so it is not resampled.
-            & (figures.expert_relevant >= gate.relevant_pairs)
+            & counts
         )
         return met
 
@@ -231,13 +239,14 @@ def admits(
     stated: Seal | None = None,
     left_out: Collection[str] = (),
     alarms: Sequence[str] = (),
+    full: Collection[PairKey] | None = None,
 ) -> GateRecord:
     """Return the verdict that lets a judge's ratings of a language through, or raise `GateClosed` with the cause and remedy.
 
     `experts` and `ratings` are the present ones, `seal` what was fixed before the first rating, `stated` what judge.toml says
     now (only named in the message), `left_out` the searches that do not count, `alarms` what has been found wrong with the
-    judge since the verdict, a line each. Ratings pass only where there is none of these, a verdict computed afresh is
-    `passed`, and the record equals it in everything but its notes.
+    judge since the verdict, a line each, `full` the pairs rated in batches of the production's size. Ratings pass only where
+    there are no alarms, a verdict computed afresh is `passed`, and the record equals it in everything but its notes.
     """
     again = f"run `judge gate --lang {language}` again"
     if record is None:
@@ -258,7 +267,9 @@ def admits(
     if record.gold_sha256 != gold:
         raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
     _same_conditions(record, language, seal)
-    fresh = assess(language, experts, ratings, seal.gate, seal.relevant_from, record.seed, judge_id, record.notes, left_out)
+    fresh = assess(
+        language, experts, ratings, seal.gate, seal.relevant_from, record.seed, judge_id, record.notes, left_out, full
+    )
     if fresh.ratings_sha256 != record.ratings_sha256:
         raise GateClosed(f"{language}: the judge's ratings of expert-rated pairs changed since the verdict; {again}")
     if fresh != record:

@@ -68,7 +68,8 @@ class Standing:
 
     `attempts` counts how often each pair that has no rating was asked for in a way that says something about it; `places`
     the first ratings by tenth of their batch, as a list of counts for each rating; `faults` what was no rating, by status;
-    `jobs` those of the endpoint's batch interface that have not ended, by file.
+    `jobs` those of the endpoint's batch interface that have not ended, by file; `sizes` how many pairs were in the batch in
+    which a validation pair got its rating.
     """
 
     ratings: dict[PairKey, int] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class Standing:
     places: dict[int, list[int]] = field(default_factory=dict)
     faults: dict[str, int] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
+    sizes: dict[PairKey, int] = field(default_factory=dict)
     _sums: list[int] = field(default_factory=lambda: [0] * 9)
     _cost: float = 0.0
 
@@ -119,6 +121,8 @@ class Standing:
                 self.repeats.append(Repeat(pair, purpose, rating, place / size, number))
             else:
                 self.ratings[pair] = rating
+                if purpose == "validation":
+                    self.sizes[pair] = size
                 self.places.setdefault(rating, [0] * PARTS)[place * PARTS // size] += 1
                 if self.attempts or self.failed:
                     self.attempts.pop(pair, None)

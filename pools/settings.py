@@ -92,6 +92,9 @@ class GateSettings:
     recall: float = _key(0.0, "least recall; 0 = not asked for", 0, 1)
     kappa: float = _key(0.0, "least Cohen's kappa; 0 = not asked for", 0, 1)
     relevant_pairs: int = _key(0, "least number of pairs that are relevant by the experts; 0 = not asked for", 0)
+    full_batches: float = _key(
+        0.0, "least share of the expert pairs rated among judge.pairs_per_batch; 0 = not asked for", 0, 1
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -312,6 +312,30 @@ def test_further_conditions(tmp_path: Path, name: str, met: GateSettings, unmet:
     assert gate.read(path) == record
 
 
+@pytest.mark.parametrize(("short", "verdict"), [(15, "passed"), (16, "missed")])
+def test_pairs_asked_for_in_fewer_than_the_production_do_not_count_as_measured(
+    tmp_path: Path, short: int, verdict: str
+) -> None:
+    experts, ratings = ratings_of(90, 5, 5, 50)
+    asked = replace(SETTINGS, full_batches=0.9)
+    full = frozenset(sorted(experts)[short:])
+    record = gate.assess("go", experts, ratings, asked, 2, 1, JUDGE, full=full)
+    assert (record.verdict, record.clear, record.conditions[0].value) == (verdict, True, (150 - short) / 150)
+    seal = Seal(asked, 2.0, hashes.of_gold(experts))
+    if verdict == "passed":
+        assert gate.admits(record, "go", JUDGE, experts, ratings, seal, full=full) == record
+        with pytest.raises(GateClosed, match=r"does not follow from the ratings \(.*conditions"):
+            gate.admits(record, "go", JUDGE, experts, ratings, seal, full=frozenset(sorted(experts)[20:]))
+    else:
+        with pytest.raises(GateClosed, match=r"full_batches 0\.8933 < 0\.9"):
+            gate.admits(record, "go", JUDGE, experts, ratings, seal, full=full)
+    # A dataset without a ledger does not tell, and what cannot be shown is not met.
+    unknown = gate.assess("go", experts, ratings, asked, 2, 1, None)
+    assert (unknown.verdict, unknown.conditions[0].value) == ("missed", None)
+    tuning = gate.assess("go", experts, ratings, asked, 2, 1, JUDGE, left_out={"q00"}, full=full)
+    assert tuning.conditions[0].value == sum(pair in full for pair in experts if pair[0] != "q00") / tuning.expert_pairs
+
+
 def test_resamples_pass_only_where_every_condition_is_met() -> None:
     experts, ratings = ratings_of(90, 5, 15, 50)
     recall = 90 / 105

@@ -43,6 +43,30 @@ def test_details_show_what_stands_behind_the_verdict(capfd: Capture, rated: Path
     assert details["needed"] == {"pairs": 0, "relevant": 0}
 
 
+def test_a_gate_measured_in_small_batches_can_be_refused(capfd: Capture, rated: Path) -> None:
+    """168 pairs are four batches of 40 and one of 8, or 24 of 7; what a panel says of a pair is as good as its worst member."""
+    settings = (rated / "judge.toml").read_text(encoding="utf-8")
+    for least, code in ((160 / 168, 0), (0.96, 1)):
+        (rated / "judge.toml").write_text(f"{settings}[gate]\nfull_batches = {least}\n", encoding="utf-8")
+        done = judge(capfd, "gate", "--data", rated, "--lang", "python", "--reseal", "asked for", "--json")
+        [gate] = json.loads(done.out)["gates"]
+        [condition] = gate["conditions"]
+        assert (done.code, condition["name"], condition["value"]) == (code, "full_batches", 160 / 168)
+        assert judge(capfd, "merge", "--data", rated, "--lang", "python").code == code
+    path = rated / "work" / "python" / "judgements.jsonl"
+    first = Ledger.read(path).judges()[0]
+    sevens = f"{settings}[judge]\npairs_per_batch = 7\n[gate]\nfull_batches = 0.96\n"
+    (rated / "judge.toml").write_text(sevens, encoding="utf-8")
+    with FakeApi(rate=as_experts(rated, "python", wrong=10)) as api:
+        judge(capfd, "rate", "--data", rated, "--lang", "python", "--model", "m", "--base-url", api.url)
+    found = json.loads(judge(capfd, "gate", "--data", rated, "--lang", "python", "--json").out)["gates"][0]
+    assert (found["judge_id"] != first, found["conditions"][0]["value"]) == (True, 1.0)
+    both = (first, found["judge_id"])
+    assert judge(capfd, "panel", *both, "--method", "median", "--data", rated, "--lang", "python").code == 0
+    found = json.loads(judge(capfd, "gate", "--data", rated, "--lang", "python", "--json").out)["gates"][0]
+    assert (found["verdict"], found["conditions"][0]["value"]) == ("missed", 160 / 168)
+
+
 def test_places_are_those_of_the_first_rating(rated: Path) -> None:
     path = rated / "work" / "python" / "judgements.jsonl"
     ledger = Ledger.read(path)

@@ -56,6 +56,7 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
         observations=controls.stability(
             ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from
         ).lines(),
+        full=_full(ledger, chosen),
     )
 
 
@@ -96,6 +97,16 @@ def members(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
     sealed = ledger.seal(judge_id)
     listed = sealed.identity.get(panel.MEMBERS) if sealed else None
     return (judge_id,) if listed is None else tuple(dict.fromkeys(one for each in listed for one in members(ledger, each)))
+
+
+def _full(ledger: Ledger, judge_id: str) -> frozenset[PairKey]:
+    """Return the pairs that every judge meant rated in a batch as large as its production's are."""
+    found = []
+    for member in members(ledger, judge_id):
+        sealed = ledger.seal(member)
+        size = sealed.identity["pairs_per_batch"] if sealed else 0
+        found.append({pair for pair, pairs in ledger.standing(member).sizes.items() if pairs >= size > 0})
+    return frozenset(set.intersection(*found))
 
 
 def _alarms(experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: str, relevant_from: float) -> tuple[str, ...]:
