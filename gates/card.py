@@ -22,6 +22,7 @@ SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_
 NATURAL_LANGUAGES = ("en", "code")
 TAGS = ("code-search", "information-retrieval", "relevance-judgements", "llm-as-a-judge")
 UNKNOWN_LICENCE = "not known"
+EXPERT_RATED = "expert-rated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def text(data: Dataset, chapters: Sequence[Chapter], settings: Settings, scale: 
         _rating(data, scale, settings),
         _judges(chapters) if chapters else "",
         _gates(data, chapters) if chapters else "",
-        _pools(chapters),
+        _pools(data, chapters),
         _unrated(),
         "## Licences of the functions\n\n" + _licences(data),
     ]
@@ -195,11 +196,14 @@ def _event(event: Event, what: str) -> str:
     return f"**{_cell(event.language)}: {what}** on {_cell(event.time)}{details}, with the reason: {_cell(event.reason or '')}"
 
 
-def _pools(chapters: Sequence[Chapter]) -> str:
+def _pools(data: Dataset, chapters: Sequence[Chapter]) -> str:
     strata_rows, retriever_rows = [], []
     for chapter in chapters:
-        pool = chapter.evidence.pool
-        strata = Counter(entry.stratum or "expert-rated" for entry in pool)
+        pool, experts = chapter.evidence.pool, data.experts_of(chapter.language)
+        # A pair that experts rated after it was drawn keeps its stratum, for the estimates alone.
+        strata = Counter(
+            EXPERT_RATED if (entry.search_id, entry.function_id) in experts else entry.stratum or EXPERT_RATED for entry in pool
+        )
         strata_rows += [(chapter.language, stratum, count) for stratum, count in sorted(strata.items())]
         returned = Counter(retriever for entry in pool for retriever in entry.retrievers)
         retriever_rows += [(chapter.language, retriever, count) for retriever, count in sorted(returned.items())]

@@ -18,7 +18,7 @@ POOLED = "pooled"
 
 
 class Pooled(Protocol):
-    """What merging needs of a pair of the pool: `stratum` is None for a validation pair."""
+    """What merging needs of a pair of the pool: `stratum` is None for one that experts had rated before samples were drawn."""
 
     @property
     def search_id(self) -> str: ...

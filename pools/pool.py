@@ -4,16 +4,19 @@ What a retriever returned is judged whole; of what only the loosest one returned
 the retrievers miss can be estimated without bias. A sample is the n candidates with the smallest lots, random numbers that
 depend on seed, search and function alone: every candidate has the same chance, and nothing but the candidates matters.
 
-A pool can be drawn again, after a new retriever or new functions, and then keeps the pairs of the earlier drawing. Whatever
-the history, a probability is that of the drawing just made, and nothing of the earlier one enters into it, so it stays true:
+A pool can be drawn again, after a new retriever, new functions or new expert ratings, and then keeps every pair of the earlier
+drawing. Its samples stay random ones of known probability, whatever the history, because of how they grow:
 
 - a pair that was ever `pooled` stays so with probability 1. That it was depends on no chance, so it is simply no candidate
-  for a sample any more.
-- the lots do not change, so what was drawn before is drawn again as long as its stratum only lost candidates to other
-  retrievers; the next smallest fill up the places of those.
-- where a stratum gained candidates (new functions, say), some of the earlier sample are no longer among the n smallest. They
-  stay in the pool, with their judgements, but without a probability: chance decided that they were there, in a drawing that is
-  not this one, so no estimate may count them beside the sample. About n times the share of new candidates are so replaced.
+  for a sample any more. Where it had been in a sample, the next smallest lot takes its place.
+- functions that came with a later drawing are sampled by themselves (`pools.frame` tells which these are): of a search's new
+  candidates as many are drawn as is their share of the stratum's candidates so far, rounded up. So a probability is always
+  that of n smallest lots among N candidates of one stratum and drawing.
+- where more of them are kept than would be drawn now (a sample was made smaller, say), all are; they are still the smallest.
+- a pair of a stratum with samples that experts rate afterwards stays what it was: in the sample with its probability, or out
+  of it with none. Experts may have rated it because it was drawn, and a sample that loses what was found in it lies.
+- where a stratum gained candidates in another way (a search's words were changed, say), a pair that was drawn may not be among
+  the smallest lots any more. It stays in the pool, but without a probability, so that no estimate counts it.
 """
 
 import dataclasses
@@ -25,6 +28,7 @@ from typing import Any
 from pools import dataset, lots, tables
 from pools.dataset import PairKey, Query
 from pools.errors import DataError
+from pools.frame import Frame
 from pools.hits import Hit
 from pools.lots import Lots
 from pools.settings import PoolSettings
@@ -33,6 +37,9 @@ POOLED = "pooled"
 GREP_ANY_SAMPLE = "grep-any-sample"
 UNFLAGGED_SAMPLE = "unflagged-sample"
 STRATA = (POOLED, GREP_ANY_SAMPLE, UNFLAGGED_SAMPLE)
+SAMPLES = (GREP_ANY_SAMPLE, UNFLAGGED_SAMPLE)
+VALIDATION = -1
+"""What stands for no stratum among the numbers of strata."""
 
 LOOSEST = "grep-any"
 
@@ -42,9 +49,9 @@ class PoolPair:
     """A pair to be judged.
 
     `retrievers` are all that returned it, sorted; `ranks` and `scores` (None where a retriever gives none) are what each of
-    them gave it. `stratum` is None for a validation pair, which is judged because experts
-    rated it. `probability` is the pair's inclusion probability in (0, 1]; None for a validation pair, and for a pair of a
-    sample that is kept from an earlier drawing only and therefore counts in no estimate.
+    them gave it. `stratum` is None for a validation pair, which is judged because experts rated it. `probability` is the pair's
+    inclusion probability in (0, 1]; None for a validation pair, and for a pair of a stratum with samples that is there for
+    another reason than its lot, and therefore counts in no estimate.
     """
 
     search_id: str
@@ -62,11 +69,10 @@ class PoolPair:
 
 def draw(
     queries: Sequence[Query],
-    function_ids: Collection[str],
+    frame: Frame,
     hits: Mapping[str, Sequence[Hit]],
     validation: Collection[PairKey],
     settings: PoolSettings,
-    seed: int,
     earlier: Sequence[PoolPair] = (),
 ) -> tuple[PoolPair, ...]:
     """Return the pool of one language, sorted by search and function.
@@ -75,9 +81,11 @@ def draw(
     returned is `pooled` with probability 1; of the N pairs of a search that only grep-any returned, `grep_any_sample` (n) are
     drawn without replacement with probability n / N each (1 where N is not more than n), and of those that nothing returned
     `unflagged_sample`. Hits beyond rank `depth`, where that is not 0, count as not returned, but for grep-any's, which only
-    decide on a stratum. The pairs of an `earlier` pool whose search and function are still there stay in the pool, as the
-    module says. The result does not depend on the order of any input.
+    decide on a stratum. The pairs of an `earlier` pool, whose frame this one has grown from, stay in the pool as the module
+    says, as long as their search and function are there. The result does not depend on the order of any input.
     """
+    import numpy as np
+
     hits = counted(hits, settings.depth)
     returned = _returned(hits)
     rated: dict[str, set[str]] = {}
@@ -85,15 +93,13 @@ def draw(
         rated.setdefault(search_id, set()).add(function_id)
     before: dict[str, dict[str, PoolPair]] = {}
     for entry in earlier:
-        if entry.stratum is not None:
-            before.setdefault(entry.search_id, {})[entry.function_id] = entry
-    pool = []
-    for search_id, names in rated.items():
-        pool += [PoolPair(search_id, name, returned.get(search_id, {}).get(name, ()), None, None) for name in names]
-    corpus = lots.of(function_ids, seed)
+        before.setdefault(entry.search_id, {})[entry.function_id] = entry
+    corpus = lots.of(frame.drawings, frame.seed)
+    drawings = np.array([frame.drawings[name] for name in corpus.names], np.int32)
+    pool: list[PoolPair] = []
     for search_id in (query.search_id for query in queries):
-        own = (returned.get(search_id, {}), before.get(search_id, {}), rated.get(search_id, set()))
-        pool += _drawn(search_id, corpus, *own, settings)
+        own = _Search(search_id, returned.get(search_id, {}), before.get(search_id, {}), rated.get(search_id, set()))
+        pool += _drawn(own, corpus, drawings, frame.fresh, settings)
     return tuple(sorted(_marked(pool, hits, before), key=lambda entry: entry.pair))
 
 
@@ -137,38 +143,80 @@ def _returned(hits: Mapping[str, Sequence[Hit]]) -> dict[str, dict[str, tuple[st
     return out
 
 
-def _drawn(
-    search_id: str,
-    corpus: Lots,
-    returned: Mapping[str, tuple[str, ...]],
-    before: Mapping[str, PoolPair],
-    rated: Collection[str],
-    settings: PoolSettings,
-) -> list[PoolPair]:
-    """Return the pairs of one search but those that experts rated."""
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search: the functions returned for it and by whom, its pairs of the earlier pool, the functions that experts rated."""
+
+    search_id: str
+    returned: Mapping[str, tuple[str, ...]]
+    before: Mapping[str, PoolPair]
+    rated: Collection[str]
+
+    def strata(self) -> dict[str, str]:
+        """Return the strata of the functions that are not unflagged."""
+        found = {name: _stratum(retrievers) for name, retrievers in self.returned.items()}
+        return found | {name: POOLED for name, entry in self.before.items() if entry.stratum == POOLED}
+
+    def drawable(self, name: str, fresh: Collection[str]) -> bool:
+        """Return whether a function that experts rated was a candidate for a sample before they did."""
+        entry = self.before.get(name)
+        return entry.stratum in SAMPLES if entry is not None else bool(self.before) and name not in fresh
+
+
+def _drawn(search: _Search, corpus: Lots, drawings: Any, fresh: Collection[str], settings: PoolSettings) -> list[PoolPair]:
+    """Return the pairs of one search."""
     import numpy as np
 
-    flagged = {name: _stratum(retrievers) for name, retrievers in returned.items()}
-    flagged |= {name: POOLED for name, entry in before.items() if entry.stratum == POOLED}
+    flagged = search.strata()
     strata = np.full(len(corpus.names), STRATA.index(UNFLAGGED_SAMPLE), np.int8)
     for name, stratum in flagged.items():
         if name in corpus.places:
             strata[corpus.places[name]] = STRATA.index(stratum)
-    strata[[corpus.places[name] for name in rated if name in corpus.places]] = -1
-    sizes = {GREP_ANY_SAMPLE: settings.grep_any_sample, UNFLAGGED_SAMPLE: settings.unflagged_sample}
-    kept = {corpus.places[name] for name in before if name in corpus.places}
+    for name in search.rated:
+        if name in corpus.places and (flagged.get(name) == POOLED or not search.drawable(name, fresh)):
+            strata[corpus.places[name]] = VALIDATION
+    lucky = {
+        corpus.places[name]
+        for name, entry in search.before.items()
+        if name in corpus.places and entry.stratum in SAMPLES and entry.probability is not None
+    }
+    probabilities = dict.fromkeys(np.flatnonzero(strata == STRATA.index(POOLED)).tolist(), 1.0)
+    for stratum, size in ((GREP_ANY_SAMPLE, settings.grep_any_sample), (UNFLAGGED_SAMPLE, settings.unflagged_sample)):
+        members = np.where(strata == STRATA.index(stratum), drawings, -1)
+        probabilities |= _sample(search.search_id, corpus, members, size, lucky)
+    stay = {corpus.places[name] for name in (*search.before, *search.rated) if name in corpus.places}
     out = []
-    for number, stratum in enumerate(STRATA):
-        members = np.flatnonzero(strata == number)
-        chosen = corpus.smallest(search_id, members, sizes.get(stratum, len(members))).tolist()
-        probability = dict.fromkeys(chosen, len(chosen) / max(len(members), 1))
-        for place in (*chosen, *(place for place in kept - probability.keys() if strata[place] == number)):
-            name = corpus.names[place]
-            names = returned.get(name, ())
-            if stratum == POOLED and _stratum(names) != POOLED:
-                names = tuple(sorted({*names, *before[name].retrievers}))
-            out.append(PoolPair(search_id, name, names, stratum, probability.get(place)))
+    for place in stay | probabilities.keys():
+        name = corpus.names[place]
+        retrievers = search.returned.get(name, ())
+        own = None if strata[place] == VALIDATION else STRATA[strata[place]]
+        if own == POOLED and _stratum(retrievers) != POOLED:
+            retrievers = tuple(sorted({*retrievers, *search.before[name].retrievers}))
+        out.append(PoolPair(search.search_id, name, retrievers, own, probabilities.get(place)))
     return out
+
+
+def _sample(search_id: str, corpus: Lots, members: Any, size: int, lucky: Collection[int]) -> dict[int, float]:
+    """Return the places that are drawn from a stratum, with their probabilities.
+
+    `members` has the drawing of each place that is a candidate, -1 elsewhere; `lucky` are the places drawn before.
+    """
+    import numpy as np
+
+    found: dict[int, float] = {}
+    so_far = 0
+    for drawing in range(int(members.max(initial=-1)) + 1):
+        cell = np.flatnonzero(members == drawing)
+        if not len(cell):
+            continue
+        so_far += len(cell)
+        count = -(-size * len(cell) // so_far)
+        kept = {place for place in lucky if members[place] == drawing}
+        if len(kept) > count and kept == set(corpus.smallest(search_id, cell, len(kept)).tolist()):
+            count = len(kept)
+        chosen = corpus.smallest(search_id, cell, count).tolist()
+        found |= dict.fromkeys(chosen, len(chosen) / len(cell))
+    return found
 
 
 def _stratum(retrievers: Collection[str]) -> str:

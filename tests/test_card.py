@@ -40,14 +40,16 @@ def _data() -> Dataset:
     return Dataset(Path("name"), queries, tuple(corpus), tuple(qrels))
 
 
-def _text(scale: Scale, settings: Settings = SETTINGS) -> str:
+POOL = (
+    Entry("q1", "go/2", "pooled", ("bm25", "grep-any")), Entry("q1", "go/3", "unflagged-sample", ()),
+    Entry("q0", "go/0", None, ("bm25",)),
+)  # fmt: skip
+
+
+def _text(scale: Scale, settings: Settings = SETTINGS, pool: tuple[Entry, ...] = POOL) -> str:
     data = _data()
     experts, ratings = data.experts_of("go"), {qrel.pair: qrel.judge_rating for qrel in data.qrels_of("go")}
     rated = {pair: rating for pair, rating in ratings.items() if rating is not None}
-    pool = (
-        Entry("q1", "go/2", "pooled", ("bm25", "grep-any")), Entry("q1", "go/3", "unflagged-sample", ()),
-        Entry("q0", "go/0", None, ("bm25",)),
-    )  # fmt: skip
     identity = {"model": "a|model", "pairs_per_batch": 40, "shown_characters": 20000, "sampling": {"temperature": 0.0}}
     seal = Seal(settings.gate, 2.0)
     shown = Evidence("aa", rated, seal, None, identity, pool, (RESEAL,))
@@ -88,6 +90,11 @@ def test_tables_are_counted(scale: Scale) -> None:
     bounds = report.interval(interval.of_f1(np.array([[1, 1, 0, 0]])))
     assert f"| go | 2 | 1 (50%) | 0.6667 | {bounds} | 0.67 | missed (clear) | yes |" in text
     assert "1 pairs were rated by two experts or more" in text
+
+
+def test_a_pair_that_experts_rated_after_it_was_drawn_is_told_among_theirs(scale: Scale) -> None:
+    text = _text(scale, pool=(Entry("q0", "go/0", "unflagged-sample", ()), Entry("q1", "go/3", "unflagged-sample", ())))
+    assert "| go | expert-rated | 1 |\n| go | unflagged-sample | 1 |" in text
 
 
 def test_it_says_what_was_resealed_and_what_unrated_means(scale: Scale) -> None:

@@ -2,13 +2,16 @@
 
 import math
 import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import pytest
 from scipy.stats import chi2
 
-from pools import pool
-from pools.dataset import Query
+from pools import frame, pool
+from pools.dataset import PairKey, Query
 from pools.estimate import Estimate, relevant_pairs
+from pools.frame import Frame
 from pools.hits import Hit
 from pools.pool import PoolPair
 from pools.settings import PoolSettings
@@ -19,34 +22,106 @@ SIZES = PoolSettings(grep_any_sample=10, unflagged_sample=10)
 SEEDS = 2000
 
 
-def world(rates: tuple[float, float, float]) -> tuple[dict[str, list[Hit]], list[Hit], dict[tuple[str, str], bool]]:
-    """Hits, those of one more retriever, and which pairs are relevant: at a rate each for grep-all, only grep-any, neither."""
+class World(NamedTuple):
+    """Hits, those of one more retriever, and which pairs are relevant."""
+
+    flagged: dict[str, list[Hit]]
+    further: list[Hit]
+    relevant: dict[PairKey, bool]
+
+
+def made_up(rates: tuple[float, float, float]) -> World:
+    """Return a world where pairs are relevant at a rate each for what grep-all, only grep-any and neither returned."""
     rng = random.Random(1)
     loose = [Hit(query.search_id, name, 1) for query in QUERIES for name in rng.sample(IDS, 33)]
     strict = [hit for hit in loose if rng.random() < 0.2]
     further = [Hit(query.search_id, name, 1) for query in QUERIES for name in rng.sample(IDS, 10)]
     rate = dict.fromkeys(((query.search_id, name) for query in QUERIES for name in IDS), rates[2])
     rate |= {hit.pair: rates[1] for hit in loose} | {hit.pair: rates[0] for hit in strict}
-    return {"grep-all": strict, "grep-any": loose}, further, {pair: rng.random() < rate[pair] for pair in rate}
+    return World({"grep-all": strict, "grep-any": loose}, further, {pair: rng.random() < rate[pair] for pair in rate})
+
+
+def rated_by_experts(drawn: Sequence[PoolPair], relevant: Mapping[PairKey, bool]) -> set[PairKey]:
+    """What experts rate once they have seen the pool: what is relevant of the samples, and pairs of their own choice."""
+    seen = {entry.pair for entry in drawn if entry.stratum in pool.SAMPLES and relevant[entry.pair]}
+    return seen | set(random.Random(2).sample([pair for pair in sorted(relevant) if pair[1] in IDS[:75]], 60))
+
+
+def once(seed: int, world: World) -> tuple[PoolPair, ...]:
+    return pool.draw(QUERIES, frame.of(IDS, seed), world.flagged, set(), SIZES)
+
+
+def with_a_new_retriever(seed: int, world: World) -> tuple[PoolPair, ...]:
+    first = once(seed, world)
+    return again(first, frame.grown(frame.of(IDS, seed), IDS), world.flagged | {"bm25": world.further})
+
+
+def with_new_functions(seed: int, world: World) -> tuple[PoolPair, ...]:
+    began = frame.of(IDS[:60], seed)
+    first = pool.draw(QUERIES, began, world.flagged, set(), SIZES)
+    second = again(first, (grown := frame.grown(began, IDS[:85])), world.flagged)
+    return again(second, frame.grown(grown, IDS), world.flagged)
+
+
+def with_both(seed: int, world: World) -> tuple[PoolPair, ...]:
+    began = frame.of(IDS[:75], seed)
+    first = pool.draw(QUERIES, began, world.flagged, set(), SIZES)
+    return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
+
+
+def with_grep_any_last(seed: int, world: World) -> tuple[PoolPair, ...]:
+    began = frame.of(IDS[:75], seed)
+    first = pool.draw(QUERIES, began, {"grep-all": world.flagged["grep-all"]}, set(), SIZES)
+    return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
+
+
+def with_ratings_of_what_was_drawn(seed: int, world: World) -> tuple[PoolPair, ...]:
+    began = frame.of(IDS[:75], seed)
+    first = pool.draw(QUERIES, began, world.flagged, set(), SIZES)
+    rated = rated_by_experts(first, world.relevant)
+    second = again(first, (grown := frame.grown(began, IDS)), world.flagged | {"bm25": world.further}, rated)
+    assert rated <= {entry.pair for entry in second}
+    return again(second, frame.grown(grown, IDS), world.flagged | {"bm25": world.further}, rated)
+
+
+def with_a_pool_of_an_older_release(seed: int, world: World) -> tuple[PoolPair, ...]:
+    """Nobody knows of which functions and with which seed the first was drawn, and experts have rated what they found in it."""
+    first = pool.draw(QUERIES, frame.of(IDS[:75], seed + SEEDS), world.flagged, set(), SIZES)
+    rated = rated_by_experts(first, world.relevant)
+    return again(first, frame.grown(frame.of(IDS, seed), IDS), world.flagged | {"bm25": world.further}, rated)
+
+
+def again(
+    first: tuple[PoolPair, ...], grown: Frame, flagged: dict[str, list[Hit]], rated: Collection[PairKey] = ()
+) -> tuple[PoolPair, ...]:
+    """Draw a pool again, which loses no pair."""
+    second = pool.draw(QUERIES, grown, flagged, rated, SIZES, first)
+    assert {entry.pair for entry in first} <= {entry.pair for entry in second}
+    return second
 
 
 @pytest.mark.parametrize("rates", [(0.6, 0.33, 0.33), (0.6, 0.05, 0.01)], ids=["common", "rare"])
-@pytest.mark.parametrize("again", [False, True], ids=["drawn once", "drawn again"])
-def test_the_estimate_is_unbiased_and_its_interval_covers(rates: tuple[float, float, float], again: bool) -> None:
-    """Over 2,000 seeds: the mean is the truth within 3 standard errors, and at least 93 % of the 95 % intervals hold it.
-
-    Drawn again means: first over three quarters of the functions, then over all of them and with one more retriever.
-    """
-    flagged, further, relevant = world(rates)
-    truth = sum(relevant.values())
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        once,
+        with_a_new_retriever,
+        with_new_functions,
+        with_both,
+        with_grep_any_last,
+        with_ratings_of_what_was_drawn,
+        with_a_pool_of_an_older_release,
+    ],
+)
+def test_the_estimate_is_unbiased_and_its_interval_covers(
+    rates: tuple[float, float, float], drawn: Callable[[int, World], tuple[PoolPair, ...]]
+) -> None:
+    """Over 2,000 seeds: the mean is the truth within 3 standard errors, and at least 93 % of the 95 % intervals hold it."""
+    world = made_up(rates)
+    truth = sum(world.relevant.values())
     estimates, covered = [], 0
     for seed in range(SEEDS):
-        drawn = pool.draw(QUERIES, IDS[: 75 if again else 100], flagged, set(), SIZES, seed)
-        if again:
-            first = {entry.pair for entry in drawn}
-            drawn = pool.draw(QUERIES, IDS, flagged | {"bm25": further}, set(), SIZES, seed, drawn)
-            assert first <= {entry.pair for entry in drawn}
-        estimate = relevant_pairs(drawn, relevant, len(relevant))
+        estimate = relevant_pairs(drawn(seed, world), world.relevant, len(world.relevant))
         assert (estimate.unrated, estimate.uncovered) == (0, 0)
         estimates.append(estimate.total)
         covered += estimate.lower <= truth <= estimate.upper

@@ -1,4 +1,4 @@
-"""The pool: strata, inclusion probabilities, and a draw that depends on nothing but what it is drawn from."""
+"""The pool: strata, inclusion probabilities, a draw that depends on nothing but what it is drawn from."""
 
 import random
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import hits, pool, tables
+from pools import frame, hits, pool, tables
 from pools.dataset import Query
 from pools.errors import DataError
 from pools.hits import Hit
@@ -31,7 +31,7 @@ def world(seed: int) -> tuple[dict[str, list[Hit]], set[tuple[str, str]]]:
 
 def test_strata_and_probabilities() -> None:
     flagged, validation = world(1)
-    drawn = pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=1)
+    drawn = pool.draw(QUERIES, frame.of(IDS, 1), flagged, validation, SIZES)
     assert [entry.pair for entry in drawn] == sorted({entry.pair for entry in drawn})
     by_pair: dict[tuple[str, str], set[str]] = {}
     for name, found in flagged.items():
@@ -57,64 +57,20 @@ def test_strata_and_probabilities() -> None:
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_inputs_does_not_matter(rng: random.Random) -> None:
     flagged, validation = world(2)
-    expected = pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=3)
+    expected = pool.draw(QUERIES, frame.of(IDS, 3), flagged, validation, SIZES)
     queries, ids = rng.sample(QUERIES, len(QUERIES)), rng.sample(IDS, len(IDS))
     names = rng.sample(sorted(flagged), len(flagged))
     shuffled = {name: rng.sample(flagged[name], len(flagged[name])) for name in names}
-    assert pool.draw(queries, ids, shuffled, validation, SIZES, seed=3) == expected
+    assert pool.draw(queries, frame.of(ids, 3), shuffled, validation, SIZES) == expected
 
 
 def test_a_small_stratum_is_taken_whole_and_another_seed_draws_others() -> None:
-    drawn = pool.draw(QUERIES, IDS[:4], {}, set(), SIZES, seed=1)
+    drawn = pool.draw(QUERIES, frame.of(IDS[:4], 1), {}, set(), SIZES)
     assert {(entry.stratum, entry.probability) for entry in drawn} == {(pool.UNFLAGGED_SAMPLE, 1.0)}
     assert len(drawn) == 12
-    first, second = (pool.draw(QUERIES, IDS, {}, set(), SIZES, seed=seed) for seed in (1, 2))
+    first, second = (pool.draw(QUERIES, frame.of(IDS, seed), {}, set(), SIZES) for seed in (1, 2))
     assert first != second
     assert len({frozenset(entry.function_id for entry in first if entry.search_id == q.search_id) for q in QUERIES}) == 3
-
-
-def test_a_pool_drawn_again_from_the_same_is_the_same() -> None:
-    flagged, validation = world(7)
-    first = pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=1)
-    assert pool.draw(QUERIES, IDS, flagged, validation, SIZES, 1, random.Random(1).sample(first, len(first))) == first
-
-
-def test_a_new_retriever_adds_its_hits_and_fills_up_the_samples() -> None:
-    flagged, validation = world(8)
-    before = {name: found for name, found in flagged.items() if name != "bm25"}
-    first = pool.draw(QUERIES, IDS, before, validation, SIZES, seed=1)
-    second = pool.draw(QUERIES, IDS, flagged, validation, SIZES, 1, first)
-    assert second == pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=1)
-    earlier, now = {entry.pair for entry in first}, {entry.pair: entry for entry in second}
-    assert earlier <= set(now)
-    pooled_now = {entry.pair for entry in first if entry.stratum not in {None, pool.POOLED}} & {h.pair for h in flagged["bm25"]}
-    added = [entry for pair, entry in now.items() if pair not in earlier]
-    assert pooled_now
-    assert len([entry for entry in added if entry.stratum != pool.POOLED]) == len(pooled_now)
-    assert {entry.pair for entry in added if entry.stratum == pool.POOLED} <= {hit.pair for hit in flagged["bm25"]}
-
-
-def test_new_functions_replace_a_few_of_a_sample_which_stay_without_a_probability() -> None:
-    first = pool.draw(QUERIES, IDS[:40], {}, set(), SIZES, seed=1)
-    second = pool.draw(QUERIES, IDS, {}, set(), SIZES, 1, first)
-    fresh = pool.draw(QUERIES, IDS, {}, set(), SIZES, seed=1)
-    assert {entry for entry in second if entry.probability is not None} == set(fresh)
-    kept = {entry.pair for entry in second if entry.probability is None}
-    assert kept == {entry.pair for entry in first} - {entry.pair for entry in fresh}
-    assert 0 < len(kept) < len(first) / 2
-    assert {entry.stratum for entry in second} == {pool.UNFLAGGED_SAMPLE}
-    third = pool.draw(QUERIES, IDS, {}, set(), SIZES, 1, second)
-    assert third == second
-
-
-def test_what_was_pooled_stays_pooled_with_who_returned_it() -> None:
-    flagged = {"grep-agent": [Hit("q0", "f001", 3, 0.5)], "grep-any": [Hit("q0", "f001", 9)]}
-    first = pool.draw(QUERIES[:1], IDS, flagged, set(), SIZES, seed=1)
-    edited = {"grep-agent": [Hit("q0", "f002", 1, 0.25)], "grep-any": [Hit("q0", "f001", 8)]}
-    second = {entry.pair: entry for entry in pool.draw(QUERIES[:1], IDS, edited, set(), SIZES, 1, first)}
-    assert second["q0", "f001"] == PoolPair("q0", "f001", ("grep-agent", "grep-any"), pool.POOLED, 1.0, (3, 8), (0.5, None))
-    assert second["q0", "f002"] == PoolPair("q0", "f002", ("grep-agent",), pool.POOLED, 1.0, (1,), (0.25,))
-    assert {entry.probability for entry in second.values() if entry.stratum == pool.UNFLAGGED_SAMPLE} == {7 / 58}
 
 
 def test_depth_leaves_out_what_a_retriever_ranks_below_it_but_not_of_grep_any() -> None:
@@ -124,7 +80,7 @@ def test_depth_leaves_out_what_a_retriever_ranks_below_it_but_not_of_grep_any() 
         "grep-any": [Hit("q0", name, rank) for rank, name in enumerate(IDS[:9], start=1)],
     }
     settings = PoolSettings(grep_any_sample=99, unflagged_sample=0, depth=2)
-    drawn = {entry.function_id: entry for entry in pool.draw(QUERIES[:1], IDS, flagged, set(), settings, seed=1)}
+    drawn = {entry.function_id: entry for entry in pool.draw(QUERIES[:1], frame.of(IDS, 1), flagged, set(), settings)}
     assert {name: entry.retrievers for name, entry in drawn.items() if entry.stratum == pool.POOLED} == {
         "f000": ("bm25", "grep-any"), "f001": ("bm25", "grep-any"), "f004": ("embedding", "grep-any"),
         "f005": ("embedding", "grep-any"),
@@ -133,16 +89,6 @@ def test_depth_leaves_out_what_a_retriever_ranks_below_it_but_not_of_grep_any() 
     assert sorted(name for name, entry in drawn.items() if entry.stratum == pool.GREP_ANY_SAMPLE) == [
         "f002", "f003", "f006", "f007", "f008",
     ]  # fmt: skip
-
-
-def test_only_what_the_dataset_still_has_is_kept() -> None:
-    flagged = {"bm25": [Hit("q0", "f001", 1), Hit("q1", "f001", 1), Hit("q0", "f002", 1)]}
-    first = pool.draw(QUERIES[:2], IDS, flagged, {("q2", "f000")}, SIZES, seed=1)
-    second = pool.draw(QUERIES[:1], IDS[2:], {}, {("q0", "f002")}, PoolSettings(unflagged_sample=0), 1, first)
-    assert PoolPair("q0", "f002", (), None, None) in second
-    assert {entry.search_id for entry in second} == {"q0"}
-    assert not {"f000", "f001"} & {entry.function_id for entry in second}
-    assert {entry.pair for entry in second} == {e.pair for e in first if e.search_id == "q0" and e.function_id > "f001"}
 
 
 def test_equal_numbers_of_two_kinds_stay_what_they_are(tmp_path: Path) -> None:
@@ -176,7 +122,7 @@ def test_a_file_that_is_no_pool_is_named_with_the_row(tmp_path: Path, rows: list
 
 def test_files_round_trip_with_the_same_bytes(tmp_path: Path) -> None:
     flagged, validation = world(6)
-    drawn = pool.draw(QUERIES, IDS, flagged, validation, SIZES, seed=1)
+    drawn = pool.draw(QUERIES, frame.of(IDS, 1), flagged, validation, SIZES)
     path = pool.path(tmp_path, "python")
     pool.write(path, drawn)
     assert pool.read(path) == drawn

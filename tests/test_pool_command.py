@@ -2,15 +2,17 @@
 
 import json
 import random
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from judge.ledger import Ledger
-from pools import pool, settings, tables
+from pools import dataset, frame, pool, settings, tables
+from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi
-from tests.test_pipeline import plain_sample
+from tests.test_pipeline import as_experts, files_of, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 
@@ -30,12 +32,12 @@ def test_the_order_of_rows_changes_no_byte(capfd: Capture, tmp_path: Path) -> No
     for each in (folder, shuffled):
         assert judge(capfd, "pool", "--data", each, "--lang", "go").code == 0
     files = sorted(path.relative_to(folder) for path in folder.glob("work/go/**/*.parquet"))
-    assert len(files) == 4
+    assert len(files) == 5
     for file in files:
         assert (folder / file).read_bytes() == (shuffled / file).read_bytes()
 
 
-def test_a_pool_drawn_again_keeps_what_is_rated_and_asks_for_the_new_alone(capfd: Capture, tmp_path: Path) -> None:
+def test_a_pool_drawn_again_keeps_all_it_has_and_only_the_new_is_asked_about(capfd: Capture, tmp_path: Path) -> None:
     folder = plain_sample(tmp_path / "data")
     pool_go, rate_go = ("pool", "--data", folder, "--lang", "go"), ("rate", "--data", folder, "--lang", "go", "--model", "m")
     assert judge(capfd, *pool_go).code == 0
@@ -56,8 +58,7 @@ def test_a_pool_drawn_again_keeps_what_is_rated_and_asks_for_the_new_alone(capfd
         added = after.keys() - before.keys()
         assert json.loads(done.out)["languages"][0]["new"] == len(added) > 0
         assert {name.endswith("-more") for _, name in added} == {True, False}
-        kept = [entry for entry in after.values() if entry.stratum is not None and entry.probability is None]
-        assert kept
+        assert all(entry.probability for entry in after.values() if entry.stratum is not None)
         asked = len(api.asked_pairs)
         assert judge(capfd, *rate_go, "--continue", "--base-url", api.url).code in {0, 1}
         assert len(api.asked_pairs) - asked == len(added)
@@ -65,11 +66,93 @@ def test_a_pool_drawn_again_keeps_what_is_rated_and_asks_for_the_new_alone(capfd
     assert ledger.ratings(ledger.judges()[0]).keys() == after.keys()
 
 
-def test_what_nobody_rated_is_drawn_as_if_for_the_first_time(capfd: Capture, tmp_path: Path) -> None:
+def test_another_seed_is_refused_as_long_as_there_is_a_pool(capfd: Capture, tmp_path: Path) -> None:
     folder = plain_sample(tmp_path / "data")
-    judge(capfd, "pool", "--data", folder, "--lang", "go", "--seed", 1)
-    first = pool.path(folder, "go").read_bytes()
-    judge(capfd, "pool", "--data", folder, "--lang", "go", "--seed", 2)
-    assert pool.path(folder, "go").read_bytes() != first
-    judge(capfd, "pool", "--data", folder, "--lang", "go", "--seed", 1)
-    assert pool.path(folder, "go").read_bytes() == first
+    command = ("pool", "--data", folder, "--lang", "go")
+    assert judge(capfd, *command, "--seed", 1).code == 0
+    before = files_of(folder)
+    done = judge(capfd, *command, "--seed", 2)
+    assert (done.code, "add --seed 1, or remove the file" in done.error) == (2, True)
+    assert files_of(folder) == before
+    path = pool.path(folder, "go")
+    path.unlink()
+    assert judge(capfd, *command, "--seed", 2).code == 0
+    assert path.read_bytes() != before["work/go/pool.parquet"]
+    path.unlink()
+    assert judge(capfd, *command, "--seed", 1).code == 0
+    assert files_of(folder) == before
+
+
+def test_a_pool_of_an_older_release_keeps_its_pairs_and_says_what_is_not_known(capfd: Capture, tmp_path: Path) -> None:
+    """Its frame is made up of the functions of now; what experts rated since is in no doubt a candidate for the samples."""
+    folder = plain_sample(tmp_path / "data")
+    command = ("pool", "--data", folder, "--lang", "go")
+    assert judge(capfd, *command, "--seed", 1).code == 0
+    before = pooled(folder)
+    frame.path(folder, "go").unlink()
+    codes = [function.id for function in dataset.load(folder, scales.load("relevance")).functions_of("go")]
+    search_id = min(search for search, _ in before)
+    unseen = min((search_id, name) for name in codes if (search_id, name) not in before)
+    rate_as_expert(folder, unseen)
+    done = judge(capfd, *command, "--seed", 2)
+    assert (done.code, "does not tell from which functions and with which seed" in done.err) == (0, True)
+    after = pooled(folder)
+    assert before.keys() | {unseen} <= after.keys()
+    assert after[unseen].stratum in pool.SAMPLES
+    lost = [pair for pair, entry in after.items() if pair in before and entry.probability is None and entry.stratum]
+    assert lost, "another seed draws others"
+    sizes = Counter((e.search_id, e.stratum) for e in after.values() if e.probability and e.stratum in pool.SAMPLES)
+    assert set(sizes.values()) == set(
+        Counter((e.search_id, e.stratum) for e in before.values() if e.stratum in pool.SAMPLES).values()
+    )
+    assert "does not tell" not in judge(capfd, *command, "--seed", 2).err
+    assert pooled(folder) == after
+
+
+def test_what_experts_rate_after_it_was_drawn_is_a_validation_pair_everywhere(capfd: Capture, tmp_path: Path) -> None:
+    folder = plain_sample(tmp_path / "data")
+    common = ("--data", folder, "--lang", "go")
+    assert judge(capfd, "pool", *common).code == 0
+    before = pooled(folder)
+    late = min(pair for pair, entry in before.items() if entry.stratum == pool.UNFLAGGED_SAMPLE)
+    rate_as_expert(folder, late)
+    done = json.loads(judge(capfd, "pool", *common, "--json").out)["languages"][0]
+    after = pooled(folder)
+    assert after == before, "it stays what it was in the samples"
+    experts = dataset.load(folder, scales.load("relevance")).experts_of("go")
+    in_samples = [entry for pair, entry in before.items() if pair not in experts]
+    assert (done["pairs"], done["new"], sum(done["strata"].values())) == (len(in_samples), 0, len(in_samples))
+    assert done["validation"] == len(experts)
+    shown = json.loads(judge(capfd, "status", *common, "--json").out)["languages"][0]
+    assert shown["pool"] == {name: count for name, count in done["strata"].items() if count}
+    with FakeApi(rate=as_experts(folder, "go")) as api:
+        limited = ("rate", *common, "--model", "m", "--base-url", api.url)
+        assert judge(capfd, *limited, "--max-pairs", len(experts)).code in {0, 4}
+        searches = {query.search_id: query.search for query in dataset.load(folder, scales.load("relevance")).queries}
+        assert len(api.asked_pairs) == len(experts), "the experts' pairs, and none of the pool"
+        assert searches[late[0]] in {search for search, _ in api.asked_pairs}
+        ledger = Ledger.read(folder / "work" / "go" / "judgements.jsonl")
+        assert ledger.ratings(ledger.judges()[0]).keys() == experts.keys()
+        shown = json.loads(judge(capfd, "status", *common, "--json").out)["languages"][0]
+        assert shown["relevant"] is None, "a judge that rated the experts' pairs alone has rated none of the pool"
+        assert judge(capfd, *limited).code == 0
+    assert judge(capfd, "merge", *common).code == 0
+    rows = {qrel.pair: qrel for qrel in dataset.load(folder, scales.load("relevance")).qrels_of("go")}
+    assert (rows[late].source, rows[late].rated_because, rows[late].expert_ratings) == ("expert", "expert", (3,))
+    assert {pair for pair, qrel in rows.items() if qrel.source == "judge"} == {entry.pair for entry in in_samples}
+    ratings = Ledger.read(folder / "work" / "go" / "judgements.jsonl")
+    verdicts = {pair: rating >= 2 for pair, rating in ratings.ratings(ratings.judges()[0]).items()}
+    verdicts |= {pair: sum(given) / len(given) >= 2 for pair, given in experts.items()}
+    total = sum(1 / (entry.probability or 1) for pair, entry in after.items() if verdicts[pair])
+    shown = json.loads(judge(capfd, "status", *common, "--json").out)["languages"][0]
+    assert shown["relevant"]["total"] == pytest.approx(total)
+    assert shown["relevant"]["found"] == sum(verdicts[pair] for pair in after)
+
+
+def rate_as_expert(folder: Path, pair: tuple[str, str]) -> None:
+    """Have one expert find a pair exactly relevant."""
+    path = tables.find(folder, "qrels")
+    assert path is not None
+    row = {"language": "go", "search_id": pair[0], "function_id": pair[1], "relevance": 3, "relevant": True}
+    row |= {"source": "expert", "expert_ratings": [3], "judge_rating": None, "rated_because": "expert"}
+    tables.write(path, [row for _, row in tables.read(path)] + [row])

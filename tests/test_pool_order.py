@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from judge.cli.demo import copy_sample
-from pools import settings, tables
+from pools import pool, settings, tables
 from tests.command import process
+from tests.test_pool_command import rate_as_expert
 
 TABLES = ("queries", "corpus", "qrels")
 
@@ -51,7 +52,7 @@ def test_neither_rows_nor_workers_nor_hashes_change_the_pool(tmp_path: Path) -> 
     shuffle(other, 1)
     expected = pooled(straight, 1, 1)
     assert Counter(Path(name).name for name in expected) == Counter(
-        2 * ["pool.parquet", "bm25.parquet", "grep-agent.parquet", "grep-all.parquet", "grep-any.parquet"]
+        2 * ["pool.parquet", "frame.parquet", "bm25.parquet", "grep-agent.parquet", "grep-all.parquet", "grep-any.parquet"]
     )
     assert pooled(other, 2, 4) == expected
 
@@ -66,16 +67,32 @@ def test_neither_rows_nor_workers_change_what_an_embedding_returns(tmp_path: Pat
     assert pooled(other, 2, 4, "--lang", "go") == expected
 
 
+def grow(folder: Path) -> None:
+    """Add a copy of every Go function, and an expert rating of a pair that was drawn and of one that was not."""
+    path = tables.find(folder, "corpus")
+    assert path is not None
+    rows = [row for _, row in tables.read(path)]
+    more = [row | {"id": f"{row['id']}-more"} for row in rows if row["language"] == "go"]
+    tables.write(path, rows + [{key: row[key] for key in row if key != "sha256"} for row in more])
+    pairs = {entry.pair: entry for entry in pool.read(pool.path(folder, "go"))}
+    drawn = min(pair for pair, entry in pairs.items() if entry.stratum == pool.UNFLAGGED_SAMPLE)
+    left_out = min((drawn[0], row["id"]) for row in rows if row["language"] == "go" and (drawn[0], row["id"]) not in pairs)
+    for pair in (drawn, left_out):
+        rate_as_expert(folder, pair)
+
+
 def test_a_pool_drawn_again_is_the_same_whatever_the_order(tmp_path: Path) -> None:
     both = []
     for number, name in enumerate(("straight", "other")):
         folder = sample(tmp_path / name, "grep-any", "grep-all")
         first = pooled(folder, number, 1, "--lang", "go")
+        grow(folder)
         choose(folder, "grep-any", "bm25")
         if number:
             shuffle(folder, 3)
         both.append(pooled(folder, number, 1 + number, "--lang", "go"))
-        assert both[-1]["work/go/pool.parquet"] != first["work/go/pool.parquet"]
+        for file in ("pool", "frame"):
+            assert both[-1][f"work/go/{file}.parquet"] != first[f"work/go/{file}.parquet"]
     assert both[0] == both[1]
 
 

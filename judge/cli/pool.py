@@ -16,12 +16,13 @@ from judge.cli.workspace import (
     open_workspace,
     seed_option,
 )
-from pools.dataset import Function, PairKey, Query
+from pools.dataset import Function, Query
 from pools.errors import UsageError
 from pools.hits import Hit
 
 if TYPE_CHECKING:
     from judge.cli.yesno import Asking
+    from pools.frame import Frame
     from pools.pool import PoolPair
 
 RETRIEVERS = ("grep-agent", "grep-all", "grep-any", "bm25", "embedding", "llm")
@@ -58,6 +59,9 @@ def pool(
     llm asks a model about one pair at a time, and runs only where pool.retrievers in judge.toml names it. What is answered
     stays answered: stopped by Ctrl-C, a limit or a crash, the same command goes on where it was, and no pool is drawn before.
 
+    Run again after new functions, searches, retrievers or settings, it adds what is new: every pair of the pool stays, and its
+    samples stay random ones of known probability. To draw another pool instead, remove work/<language>/pool.parquet.
+
     \b
     Examples:
       judge pool --lang go
@@ -79,7 +83,8 @@ def pool(
             json.dumps({"languages": plans}, ensure_ascii=False, indent=2) if as_json else "\n".join(map(yesno.text, plans))
         )
         return
-    drawn = [_draw(workspace, language, asking, seed) for language in workspace.languages]
+    frames = {language: _frame(workspace, language, seed) for language in workspace.languages}
+    drawn = [_draw(workspace, language, asking, frames[language]) for language in workspace.languages]
     if as_json:
         click.echo(json.dumps({"languages": drawn}, ensure_ascii=False, indent=2))
         return
@@ -92,11 +97,39 @@ def pool(
         click.echo("\n".join(f"  {line}" for line in contribution.lines(entry["contribution"])))
 
 
-def _draw(workspace: Workspace, language: str, asking: "Asking", seed: int | None) -> dict[str, Any]:
+def _frame(workspace: Workspace, language: str, seed: int | None) -> "Frame":
+    """Return what the samples are drawn from; raises `UsageError` where the pool that is there was drawn with another seed.
+
+    Which functions a pool of an older release was drawn from is not known. It is taken to have been drawn from those of now: no
+    pair can then have been left out of a sample by an expert rating that came because of the sample.
+    """
+    from pools import frame
+    from pools import pool as pools
+
+    ids = [function.id for function in workspace.dataset.functions_of(language)]
+    wanted, path = workspace.settings.seed if seed is None else seed, pools.path(workspace.folder, language)
+    earlier = frame.read(frame.path(workspace.folder, language)) if path.is_file() else None
+    if earlier is None and path.is_file() and ids:
+        note(
+            f"{language}: {path} does not tell from which functions and with which seed it was drawn; all of its pairs stay, "
+            "and its samples are drawn anew, so those of its sampled pairs that are not drawn again count in no estimate"
+        )
+        return frame.grown(frame.of(ids, wanted), ids)
+    if earlier is None:
+        return frame.of(ids, wanted)
+    if earlier.seed != wanted:
+        raise UsageError(
+            f"{path}: drawn with seed {earlier.seed}, which a pool keeps when it is drawn again, and not {wanted}; add "
+            f"--seed {earlier.seed}, or remove the file to draw another pool"
+        )
+    return frame.grown(earlier, ids)
+
+
+def _draw(workspace: Workspace, language: str, asking: "Asking", drawn_from: "Frame") -> dict[str, Any]:
     from collections import Counter
 
     from gates.agreement import relevant
-    from pools import contribution
+    from pools import contribution, frame
     from pools import hits as hit_files
     from pools import pool as pools
 
@@ -105,25 +138,23 @@ def _draw(workspace: Workspace, language: str, asking: "Asking", seed: int | Non
     found = _retrieve(workspace, language, queries, functions, asking)
     for retriever, flagged in found.items():
         hit_files.write(hit_files.path(folder, language, retriever), flagged)
-    chosen_seed = workspace.settings.seed if seed is None else seed
-    validation = data.experts_of(language)
-    ids, path = [function.id for function in functions], pools.path(folder, language)
+    validation, path = data.experts_of(language), pools.path(folder, language)
     earlier = pools.read(path) if path.is_file() else ()
-    rated = _rated(workspace.ledger_path(language))
-    paid = [pair for pair in earlier if pair.pair in rated]
-    pairs = pools.draw(queries, ids, found, validation, workspace.settings.pool, chosen_seed, paid)
+    pairs = pools.draw(queries, drawn_from, found, validation, workspace.settings.pool, earlier)
+    frame.write(frame.path(folder, language), drawn_from)
     pools.write(path, pairs)
-    strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None)
+    judged = [pair for pair in pairs if pair.pair not in validation]
+    strata = Counter(pair.stratum for pair in judged)
     gold = [pair for pair, ratings in validation.items() if relevant(ratings, workspace.settings.relevant_from)]
     returned = pools.counted(found, workspace.settings.pool.depth)
     return {
         "language": language,
-        "pairs": sum(strata.values()),
+        "pairs": len(judged),
         "validation": len(validation),
         "strata": {stratum: strata[stratum] for stratum in pools.STRATA},
-        "new": len({pair.pair for pair in pairs if pair.stratum is not None} - {pair.pair for pair in earlier}),
+        "new": len({pair.pair for pair in judged} - {pair.pair for pair in earlier}),
         "hits": {retriever: len(flagged) for retriever, flagged in found.items()},
-        "seed": chosen_seed,
+        "seed": drawn_from.seed,
         "contribution": contribution.compare(returned, gold).document(),
         "pool": [_provenance(pair) for pair in pairs],
         **({"llm": asking.figures[language]} if language in asking.figures else {}),
@@ -139,14 +170,6 @@ def _provenance(pair: "PoolPair") -> dict[str, Any]:
         "probability": pair.probability,
         "returned_by": {retriever: {"rank": rank, "score": score} for retriever, rank, score in given},
     }
-
-
-def _rated(path: Path) -> set[PairKey]:
-    """Return the pairs that any judge rated: they are paid for, so they stay in the pool."""
-    from judge.ledger import Ledger
-
-    ledger = Ledger.read(path)
-    return {pair for judge_id in ledger.judges() for pair in ledger.ratings(judge_id)}
 
 
 def _retrieve(

@@ -48,14 +48,16 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
     data = workspace.dataset
     pool_path = pool.path(workspace.folder, language)
     pairs = pool.read(pool_path) if pool_path.is_file() else ()
-    strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None)
+    experts = data.experts_of(language)
+    # A pair that experts rated after it was drawn keeps its stratum, and is a validation pair all the same.
+    strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None and pair.pair not in experts)
     record = gate.read(gate.path(workspace.folder, language))
     ledger = Ledger.read(workspace.ledger_path(language))
     judges = []
     for judge_id in ledger.judges():
         sealed, totals = ledger.seal(judge_id), ledger.totals(judge_id)
         relevant_from = sealed.relevant_from if sealed else workspace.settings.relevant_from
-        standing, experts = ledger.standing(judge_id), data.experts_of(language)
+        standing = ledger.standing(judge_id)
         watched, steady = controls.watch(standing, experts, relevant_from), controls.stability(standing, experts, relevant_from)
         judges.append(
             {
@@ -83,7 +85,7 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
         "language": language,
         "searches": len(data.queries_of(language)),
         "functions": None if data.corpus is None else len(data.functions_of(language)),
-        "expert_pairs": len(data.experts_of(language)),
+        "expert_pairs": len(experts),
         "pool": {str(stratum): strata[stratum] for stratum in sorted(strata)},
         "merged": sum(not qrels.of_expert(qrel) for qrel in data.qrels_of(language)),
         "relevant": _relevant(workspace, language, ledger, pairs),
@@ -100,7 +102,8 @@ def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequ
     data = workspace.dataset
     if data.corpus is None:
         return None
-    pooled = {pair.pair for pair in pairs if pair.stratum is not None}
+    experts = data.experts_of(language)
+    pooled = {pair.pair for pair in pairs if pair.stratum is not None and pair.pair not in experts}
     for judge_id in reversed(ledger.judges()):
         ratings = evidences.ratings(ledger, judge_id)
         if pooled.isdisjoint(ratings):
@@ -108,7 +111,7 @@ def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequ
         sealed = ledger.seal(judge_id)
         least = sealed.relevant_from if sealed else workspace.settings.relevant_from
         verdicts = {pair: rating >= least for pair, rating in ratings.items()}
-        verdicts |= {pair: relevant(given, least) for pair, given in data.experts_of(language).items()}
+        verdicts |= {pair: relevant(given, least) for pair, given in experts.items()}
         size = len(data.queries_of(language)) * len(data.functions_of(language))
         found = estimate.relevant_pairs(pairs, verdicts, size)
         return {"judge_id": judge_id, **dataclasses.asdict(found), "missed": found.missed}
