@@ -1,11 +1,11 @@
-"""Settings of a judge side by side on the tuning searches: how each does, how sure that is, what it costs, and the choice.
+"""Settings of a judge, or of a yes/no retriever, side by side on the tuning searches: how each does, what it costs, the choice.
 
 Ratings arrive as plain values, so that the table can be computed again from the ledgers of the trials. The tuning searches are
 for choosing only: what is chosen is measured by the gate, on pairs that had no part in the choice where `gate.split` is `test`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,10 +14,17 @@ from gates.agreement import Floats, Integers
 from gates.levels import Figure
 from pools.dataset import PairKey
 
+CELLS = 4_000_000
+"""Figures of resamples held at a time; bounds the memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one setting rated and took: model, prompt, pairs a prompt; `cost` in US dollars, None where nobody tells."""
+    """What one setting rated and took: model, prompt, pairs a prompt; `cost` in US dollars, None where nobody tells.
+
+    A retriever's hit has the highest rating, and what is none the lowest. `scores` are what pairs are ranked by where that is
+    finer than the ratings: a probability.
+    """
 
     model: str
     prompt: str
@@ -28,6 +35,7 @@ class Trial:
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    scores: Mapping[PairKey, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,6 @@ class Result:
 def results(
     experts: Mapping[PairKey, Sequence[int]],
     trials: Sequence[Trial],
-    scale: Sequence[int],
     relevant_from: float,
     resamples: int,
     seed: int,
@@ -56,9 +63,9 @@ def results(
     """Return how each trial did, in their order.
 
     - F1 of "relevant", with the interval of `gates.interval`.
-    - area: the area under the ROC curve of the rating as a score, that is the probability that a relevant pair is rated higher
-      than another, ties counting half (Hanley and McNeil, The meaning and use of the area under a receiver operating
-      characteristic curve, 1982); 0.5 is chance. Its interval is from resampling whole searches.
+    - area: the area under the ROC curve of the score, or of the rating where there is none, that is the probability that a
+      relevant pair has a higher one than another, ties counting half (Hanley and McNeil, The meaning and use of the area under
+      a receiver operating characteristic curve, 1982); 0.5 is chance. Its interval is from resampling whole searches.
     - flips, with the interval of a share in `gates.interval`.
     """
     out = []
@@ -68,7 +75,9 @@ def results(
         confusion = verdicts.confusion()
         f1 = agreement.compare(experts, trial.ratings, relevant_from).f1
         rated = pairs.rated
-        counts = _counts(verdicts, np.array(rated.judge, np.int64) - scale[0], len(scale))
+        scores = trial.scores or trial.ratings
+        levels, level = np.unique(np.array([scores[key] for key in rated.keys], np.float64), return_inverse=True)
+        counts = _counts(verdicts, level, len(levels))
         out.append(
             Result(
                 trial=trial,
@@ -98,9 +107,9 @@ def _merit(result: Result) -> tuple[float, float, float, int]:
 
 
 def _counts(verdicts: agreement.Verdicts, level: Integers, levels: int) -> Integers:
-    """A row a search: pairs at each level of the judge's that are relevant by the experts, then those that are not."""
+    """A row a search: pairs at each level of the score that are relevant by the experts, then those that are not."""
     cell = verdicts.search * 2 * levels + np.where(verdicts.expert, 0, levels) + level
-    return np.bincount(cell, minlength=verdicts.searches * 2 * levels).reshape(-1, 2 * levels)
+    return np.bincount(cell, minlength=verdicts.searches * 2 * levels).reshape(verdicts.searches, 2 * levels)
 
 
 def _area_figure(counts: Integers, resamples: int, seed: int) -> Figure:
@@ -110,7 +119,13 @@ def _area_figure(counts: Integers, resamples: int, seed: int) -> Figure:
     levels = counts.shape[1] // 2
     if not whole[0, :levels].sum() or not whole[0, levels:].sum():
         return Figure(None, None)
-    resampled = _area(resampling.sums_of_resamples(counts, resamples, seed))
+    chunk = max(1, CELLS // counts.shape[1])
+    resampled = np.concatenate(
+        [
+            _area(resampling.sums_of_resamples(counts, min(chunk, resamples - start), seed + number))
+            for number, start in enumerate(range(0, resamples, chunk))
+        ]
+    )
     return Figure(float(_area(whole)[0]), resampling.percentile_interval(resampled))
 
 

@@ -24,6 +24,7 @@ from judge.run import Outcome, Progress
 from pools import dataset, yesno
 from pools.dataset import PairKey
 from pools.settings import JudgeSettings, PriceSettings, Settings
+from prompts import templates
 from prompts.scales import Scale
 
 SETTING = "llm.prompt"
@@ -35,6 +36,11 @@ ALTERNATIVES = 20
 def path(folder: Path, language: str) -> Path:
     """Return where a language's answers are kept."""
     return dataset.work(folder, language) / "yesno.jsonl"
+
+
+def wordings() -> tuple[str, ...]:
+    """Return the names of the built-in wordings of the question."""
+    return tuple(name for name in templates.builtin(".j2") if name.split("-")[0] == "yesno")
 
 
 def identity(settings: Settings, model: str, wording: str) -> Identity:

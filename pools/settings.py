@@ -53,7 +53,10 @@ class LlmSettings:
     """The retriever `llm`, which asks of one pair at a time whether the function answers the search; name it to run it."""
 
     model: str = _key("", "model name as the endpoint knows it; empty: judge.model")
-    prompt: str = _key("yesno", "a built-in prompt's name, or the path of a .j2 file of your own")
+    prompt: str = _key(
+        "yesno",
+        "a built-in wording (yesno, yesno-plain, yesno-useful) or the path of a .j2 file; `judge tune --retriever llm` tries",
+    )
     max_tokens: int = _key(8, "most tokens of an answer; a model that thinks before it answers needs more", 1)
     prefilter: int = _key(100, "pairs a search that are asked about: its best by bm25 and embedding together; 0 = all", 0)
     threshold: float = _key(0.3, "a hit is a yes, or a yes with at least this probability", 0, 1)

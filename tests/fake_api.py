@@ -28,7 +28,7 @@ YesNo = tuple[str, dict[str, float]]
 Faults = Callable[[int], str | None]
 Headers = dict[str, str]
 
-_PAIR = re.compile(r"^\[(\w+)\][^\n]*? search: ([^\n]*)\n<code \1>\n(.*?)\n</code \1>$", re.MULTILINE | re.DOTALL)
+PAIR = re.compile(r"^\[(\w+)\][^\n]*? search: ([^\n]*)\n<code \1>\n(.*?)\n</code \1>$", re.MULTILINE | re.DOTALL)
 
 
 def rating_of(search: str, code: str) -> int:
@@ -399,7 +399,7 @@ class FakeApi:
             self.errors.append(str(ran_out))
             return error(401, str(ran_out))
         prompt = document["messages"][-1]["content"]
-        pairs = {entry_id: (search, code) for entry_id, search, code in _PAIR.findall(prompt)}
+        pairs = {entry_id: (search, code) for entry_id, search, code in PAIR.findall(prompt)}
         asked = Asked(number, document, pairs, fault)
         self.requests.append(asked)
         response = self._response(asked)

@@ -12,7 +12,6 @@ from gates.levels import Figure
 from gates.tuning import Result, Trial
 from pools.dataset import PairKey
 
-SCALE = (0, 1, 2, 3)
 PAIRS = [(f"go q{n % 10}", f"f{n}") for n in range(100)]
 RANDOM = random.Random(3)
 EXPERTS: dict[PairKey, tuple[int, ...]] = {pair: (RANDOM.randrange(4),) for pair in PAIRS}
@@ -28,7 +27,7 @@ def noisy(seed: int, share: float) -> dict[PairKey, int]:
 
 
 def results(*trials: Trial) -> tuple[Result, ...]:
-    return tuning.results(EXPERTS, trials, SCALE, 2, 400, 1)
+    return tuning.results(EXPERTS, trials, 2, 400, 1)
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=60))
@@ -37,13 +36,44 @@ def test_the_area_is_that_of_scikit_learn(rated: list[tuple[int, int]]) -> None:
 
     experts = {(f"q{n % 4}", f"f{n}"): (expert,) for n, (expert, _) in enumerate(rated)}
     ratings = {(f"q{n % 4}", f"f{n}"): judged for n, (_, judged) in enumerate(rated)}
-    found = tuning.results(experts, [trial(ratings)], SCALE, 2, 100, 1)[0].area
+    found = tuning.results(experts, [trial(ratings)], 2, 100, 1)[0].area
     relevant = [expert >= 2 for expert, _ in rated]
     if len(set(relevant)) == 1:
         assert found == Figure(None, None)
     else:
         assert found.value == pytest.approx(roc_auc_score(relevant, [judged for _, judged in rated]))
         assert found.interval is not None
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1)), min_size=2, max_size=60))
+def test_the_area_goes_by_scores_where_there_are_any(scored: list[tuple[int, float]]) -> None:
+    from sklearn.metrics import roc_auc_score
+
+    experts = {(f"q{n % 4}", f"f{n}"): (expert,) for n, (expert, _) in enumerate(scored)}
+    scores = {(f"q{n % 4}", f"f{n}"): score for n, (_, score) in enumerate(scored)}
+    hits = {pair: 3 if score >= 0.3 else 0 for pair, score in scores.items()}
+    [found] = tuning.results(experts, [replace(trial(hits), scores=scores)], 2, 100, 1)
+    relevant = [expert >= 2 for expert, _ in scored]
+    assert found.f1.value == agreement.compare(experts, hits, 2).f1
+    if len(set(relevant)) == 1:
+        assert found.area == Figure(None, None)
+    else:
+        assert found.area.value == pytest.approx(roc_auc_score(relevant, [score for _, score in scored]))
+
+
+def test_the_interval_of_many_scores_is_that_of_few_and_is_made_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(4)
+    scores = {pair: given[0] / 3 + rng.uniform(-0.8, 0.8) for pair, given in EXPERTS.items()}
+    ratings = dict.fromkeys(EXPERTS, 3)
+    whole = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], 2, 4000, 1)[0].area
+    monkeypatch.setattr(tuning, "CELLS", 200 * 300)
+    parts = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], 2, 4000, 1)[0].area
+    assert whole.interval is not None
+    assert parts.interval is not None
+    assert parts != whole
+    assert parts.value == whole.value
+    assert parts.interval == pytest.approx(whole.interval, abs=0.01)
+    assert whole.interval[0] < (whole.value or 0) < whole.interval[1]
 
 
 def test_a_judge_that_knows_nothing_is_at_chance_and_its_interval_says_so() -> None:
@@ -75,7 +105,7 @@ def test_the_best_is_chosen_then_the_cheaper_and_never_one_that_left_pairs_out()
     assert tuning.choose(found) is found[3]
     assert found[1].unrated == 1
     assert tuning.choose(found[1:2]) is None
-    unpriced = tuning.results(EXPERTS, [trial(right, None, 300), trial(right, None, 200)], SCALE, 2, 100, 1)
+    unpriced = tuning.results(EXPERTS, [trial(right, None, 300), trial(right, None, 200)], 2, 100, 1)
     assert tuning.choose(unpriced) is unpriced[1]
     lines = tuning.text(found, found[3]).splitlines()
     assert [line.endswith("chosen") for line in lines] == [False] * 4 + [True, False]

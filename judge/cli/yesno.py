@@ -62,7 +62,7 @@ def search(
     with Answers.open(yesno.path(workspace.folder, language)) as answers:
         for line in answers.notes:
             note(line)
-        outcome = asyncio.run(_ask(workspace, language, items, YesNo(chosen, client), answers, asking.limits))
+        outcome = asyncio.run(ask(workspace, language, items, YesNo(chosen, client), answers, asking.limits))
         given = answers.given(chosen.judge_id)
         found = {item.pair: given[item.pair] for item in items if item.pair in given}
     asking.limits = asking.limits.less(outcome.requests, outcome.pairs, outcome.cost)
@@ -160,9 +160,10 @@ def _items(
     return [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in retriever.best(queries, rankings, most)]
 
 
-async def _ask(
-    workspace: Workspace, language: str, items: list[Item], asked: YesNo, answers: Answers, limits: Limits
+async def ask(
+    workspace: Workspace, language: str, items: Sequence[Item], asked: YesNo, answers: Answers, limits: Limits
 ) -> Outcome:
+    """Ask about every pair that has no answer yet, and show how far it is; raises as `judge.yesno.ask` does."""
     from tqdm import tqdm
 
     settings = workspace.settings
