@@ -23,7 +23,7 @@ class Trial:
     """What one setting rated and took: model, prompt, pairs a prompt; `cost` in US dollars, None where nobody tells.
 
     A retriever's hit has the highest rating, and what is none the lowest. `scores` are what pairs are ranked by where that is
-    finer than the ratings: a probability.
+    finer than the ratings: a probability. `spent` are pairs asked for and US dollars, a reply each; empty where nobody tells.
     """
 
     model: str
@@ -36,6 +36,7 @@ class Trial:
     completion_tokens: int
     cost: float | None
     scores: Mapping[PairKey, float] = field(default_factory=dict)
+    spent: Sequence[tuple[int, float]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Result:
     unrated: int
     f1: Figure
     area: Figure
+    cost_a_thousand: Figure
     flips: Figure | None
 
 
@@ -67,6 +69,9 @@ def results(
       relevant pair has a higher one than another, ties counting half (Hanley and McNeil, The meaning and use of the area under
       a receiver operating characteristic curve, 1982); 0.5 is chance. Its interval is from resampling whole searches.
     - flips, with the interval of a share in `gates.interval`.
+    - cost_a_thousand: US dollars for each thousand pairs rated, those included that were asked for in vain. Its interval says
+      how far it would move with other requests: that of a ratio of two sums over requests, linearised, with Student's t
+      (Cochran, Sampling Techniques, 3rd edition, 1977, section 6.3).
     """
     out = []
     for index, trial in enumerate(trials):
@@ -85,6 +90,7 @@ def results(
                 unrated=len(pairs.keys) - len(rated.keys),
                 f1=Figure(f1, interval.of_f1(confusion) if f1 is not None else None),
                 area=_area_figure(counts, resamples, seed),
+                cost_a_thousand=_cost(trial.spent, len(rated.keys)),
                 flips=_flips(trials[0].ratings, trial.ratings, experts, relevant_from) if index else None,
             )
         )
@@ -152,9 +158,25 @@ def _flips(
     return Figure(float(flipped.mean()), interval.of_share(hits, counts, counts))
 
 
+def _cost(spent: Sequence[tuple[int, float]], rated: int) -> Figure:
+    if not spent or not rated:
+        return Figure(None, None)
+    pairs, dollars = np.array(spent, np.float64).T
+    ratio, requests = dollars.sum() / pairs.sum(), len(pairs)
+    # Asked for more than once or not: as many times a pair as in this trial.
+    times = 1_000 * pairs.sum() / rated
+    if requests < 2:
+        return Figure(float(times * ratio), None)
+    variance = ((dollars - ratio * pairs) ** 2).sum() * requests / (requests - 1) / pairs.sum() ** 2
+    half = interval.students_t((1 + interval.LEVEL) / 2, requests - 1) * variance**0.5
+    return Figure(float(times * ratio), (float(times * max(0.0, ratio - half)), float(times * (ratio + half))))
+
+
 def text(found: Sequence[Result], chosen: Result | None) -> str:
     """Return the results as an aligned table, a line each, the choice marked."""
-    rows = [("model", "prompt", "pairs a prompt", "rated", "F1", "area", "flips", "requests", "tokens", "cost", "")]
+    rows = [
+        ("model", "prompt", "pairs a prompt", "rated", "F1", "area", "flips", "requests", "tokens", "cost", "a thousand", "")
+    ]
     for result in found:
         trial = result.trial
         rows.append(
@@ -169,6 +191,7 @@ def text(found: Sequence[Result], chosen: Result | None) -> str:
                 str(trial.requests),
                 str(trial.prompt_tokens + trial.completion_tokens),
                 "not known" if trial.cost is None else f"${trial.cost:.4f}",
+                _dollars(result.cost_a_thousand),
                 "chosen" if result is chosen else "",
             )
         )
@@ -177,3 +200,10 @@ def text(found: Sequence[Result], chosen: Result | None) -> str:
 
 def _figure(figure: Figure) -> str:
     return report.UNDEFINED if figure.value is None else f"{figure.value:.3f} ({report.interval(figure.interval)})"
+
+
+def _dollars(figure: Figure) -> str:
+    if figure.value is None:
+        return "not known"
+    bounds = "" if figure.interval is None else f" ({figure.interval[0]:.3g}-{figure.interval[1]:.3g})"
+    return f"${figure.value:.3g}{bounds}"

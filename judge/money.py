@@ -74,6 +74,11 @@ def cost(usage: Usage, prices: PriceSettings) -> float:
     ) / 1e6
 
 
+def of_reply(told: float | None, usage: Usage, prices: PriceSettings) -> float:
+    """Return US dollars of one reply: what the endpoint told, else its tokens by the prices."""
+    return cost(usage, prices) if told is None else told
+
+
 def total(totals: Totals, prices: PriceSettings) -> float | None:
     """Return US dollars of all of a judge's replies; None where the endpoint told nothing of some, and no price is known."""
     if totals.unpriced.prompt + totals.unpriced.completion and not priced(prices):

@@ -68,6 +68,8 @@ def test_every_combination_rates_the_tuning_pairs_once_and_the_best_is_written(c
         (model, prompt, number) for model in ("bad", "good") for prompt in ("judge", "mine.j2") for number in (1, 20)
     ]
     assert [entry["unrated"] for entry in found] == [0] * 8
+    assert all(1_000 * entry["cost"] / 43 == pytest.approx(entry["cost_a_thousand"]["value"]) for entry in found)
+    assert all(entry["cost_a_thousand"]["interval"] for entry in found)
     assert all(entry["f1"]["interval"] and entry["area"]["interval"] and entry["cost"] > 0 for entry in found)
     chosen = [entry for entry in found if entry["chosen"]]
     assert len(chosen) == 1

@@ -30,6 +30,35 @@ def results(*trials: Trial) -> tuple[Result, ...]:
     return tuning.results(EXPERTS, trials, 2, 400, 1)
 
 
+def cost(*spent: tuple[int, float], rated: int = 100) -> Figure:
+    ratings = dict.fromkeys(PAIRS[:rated], 0)
+    return results(replace(trial(ratings), spent=spent))[0].cost_a_thousand
+
+
+def test_the_cost_of_a_thousand_by_hand() -> None:
+    assert cost() == Figure(None, None)
+    assert cost((1, 1.0), rated=0) == Figure(None, None)
+    assert cost((100, 0.5)) == Figure(5.0, None)
+    # Two of ten pairs were asked for twice: 12 asked, 0.06 dollars, of which the requests differ by 0.01 from the ratio's.
+    found = cost((6, 0.04), (6, 0.02), rated=10)
+    half = 12.706205 * (2 * 0.01**2 * 2 / 12**2) ** 0.5
+    assert found.value == pytest.approx(6.0)
+    assert found.interval == pytest.approx((0.0, 1_000 * 12 / 10 * (0.06 / 12 + half)))
+    assert cost((6, 0.03), (6, 0.03), rated=10) == Figure(6.0, (6.0, 6.0))
+
+
+def test_the_interval_of_the_cost_holds_the_truth() -> None:
+    """Requests of 1 to 20 pairs, whose tokens vary: what a thousand pairs cost in the long run is known."""
+    rng = random.Random(5)
+    held = 0
+    for _ in range(1_000):
+        sizes = [rng.randint(1, 20) for _ in range(25)]
+        [low, high] = cost(*[(size, size * 0.002 * rng.uniform(0.5, 1.5)) for size in sizes]).interval or (0, 0)
+        truth = 1_000 * sum(sizes) / 100 * 0.002
+        held += low <= truth <= high
+    assert 930 <= held <= 980
+
+
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=60))
 def test_the_area_is_that_of_scikit_learn(rated: list[tuple[int, int]]) -> None:
     from sklearn.metrics import roc_auc_score

@@ -14,10 +14,11 @@ from tqdm import tqdm
 
 from gates.tuning import Trial
 from judge import entries, money, run
+from judge.answer import Usage
 from judge.batches import Item
 from judge.cli import endpoints, judges, seals, yesno
 from judge.cli.workspace import Workspace, note
-from judge.ledger import Ledger
+from judge.ledger import Ledger, records
 from judge.money import Limits
 from judge.standing import Totals
 from judge.yesno import Answers, YesNo
@@ -47,6 +48,7 @@ class _Found:
     ratings: dict[PairKey, int] = field(default_factory=dict)
     scores: dict[PairKey, float] = field(default_factory=dict)
     totals: list[Totals] = field(default_factory=list)
+    spent: list[tuple[int, float]] = field(default_factory=list)
 
     def trial(self, workspace: Workspace, setting: Setting) -> Trial:
         costs = [money.total(entry, workspace.settings.prices) for entry in self.totals]
@@ -61,6 +63,7 @@ class _Found:
             completion_tokens=sum(entry.usage.completion for entry in self.totals),
             cost=None if None in costs else sum(cost or 0.0 for cost in costs),
             scores=self.scores,
+            spent=() if None in costs else self.spent,
         )
 
 
@@ -107,6 +110,7 @@ def of_judge(
         ledger = Ledger.read(_path(workspace, language, found.judge_id))
         found.ratings.update({_together(language, pair): rating for pair, rating in ledger.ratings(found.judge_id).items()})
         found.totals.append(ledger.totals(found.judge_id))
+        found.spent += _spent(workspace, language, found.judge_id)
     return found.trial(workspace, setting), limits
 
 
@@ -130,6 +134,7 @@ def of_retriever(
             sure = answer.probability
             found.scores[_together(language, pair)] = float(answer.yes or 0) if sure is None else sure
         found.totals.append(answers.totals(chosen.judge_id))
+        found.spent += _spent(workspace, language, chosen.judge_id)
         unsure = sum(1 for answer in given.values() if answer.probability is None)
         if unsure:
             note(
@@ -141,6 +146,15 @@ def of_retriever(
 
 def _path(workspace: Workspace, language: str, judge_id: str) -> Path:
     return dataset.work(workspace.folder, language) / "tuning" / f"{judge_id}.jsonl"
+
+
+def _spent(workspace: Workspace, language: str, judge_id: str) -> list[tuple[int, float]]:
+    """Return pairs asked for and US dollars of each reply, those that could not be used included."""
+    return [
+        (len(record["sent"]), money.of_reply(record["cost"], Usage(**record["usage"]), workspace.settings.prices))
+        for record in records(_path(workspace, language, judge_id))
+        if record["kind"] in {"reply", "discarded"}
+    ]
 
 
 def _rate(

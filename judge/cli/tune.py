@@ -154,7 +154,7 @@ def _document(found: "Sequence[Result]", choice: "Result | None") -> dict[str, A
     for result in found:
         entry = asdict(result)
         trial = entry.pop("trial")
-        del trial["ratings"], trial["scores"]
+        del trial["ratings"], trial["scores"], trial["spent"]
         entries.append(trial | entry | {"chosen": result is choice})
     return {"combinations": entries}
 
