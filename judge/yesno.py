@@ -60,10 +60,15 @@ class Answers(Ledger):
     def __init__(self, path: Path, clock: Now = now) -> None:
         super().__init__(path, clock)
         self._given: dict[str, dict[PairKey, yesno.Answer]] = {}
+        self._models: dict[str, str] = {}
 
     def judges(self) -> tuple[str, ...]:
         """Return the ids of the retrievers, in the order in which they first asked."""
         return tuple(self._given)
+
+    def model(self, retriever_id: str) -> str:
+        """Return the model that a retriever asks."""
+        return self._models[retriever_id]
 
     def given(self, retriever_id: str) -> Mapping[PairKey, yesno.Answer]:
         """Return the first answer of yes or no to each pair."""
@@ -82,6 +87,7 @@ class Answers(Ledger):
     def _take(self, record: Record) -> Reading | None:
         if record["kind"] == "retriever":
             self._given[record["judge_id"]] = {}
+            self._models[record["judge_id"]] = record["identity"]["model"]
             return None
         return super()._take(record)
 

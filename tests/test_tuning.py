@@ -95,7 +95,7 @@ def test_the_interval_of_many_scores_is_that_of_few_and_is_made_in_parts(monkeyp
     scores = {pair: given[0] / 3 + rng.uniform(-0.8, 0.8) for pair, given in EXPERTS.items()}
     ratings = dict.fromkeys(EXPERTS, 3)
     whole = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], 2, 4000, 1)[0].area
-    monkeypatch.setattr(tuning, "CELLS", 200 * 300)
+    monkeypatch.setattr(tuning, "CELLS", 200 * 20)
     parts = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], 2, 4000, 1)[0].area
     assert whole.interval is not None
     assert parts.interval is not None

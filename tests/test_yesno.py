@@ -522,3 +522,38 @@ def test_what_is_lacking_is_said_before_anything_runs(
     assert done.code == 2
     assert message in done.error
     assert not list(folder.glob("work/*/hits"))
+
+
+def test_status_tells_what_was_answered_and_what_it_took(capfd: Capture, tmp_path: Path) -> None:
+    """By model and language: one model tells no log-probabilities, another answers one pair with neither word."""
+    folder = sample(tmp_path, "prefilter = 3\n[prices]\nprompt = 2.0\ncompletion = 8.0", '"llm"')
+    status = ("status", "--data", folder, "--lang", "go")
+    assert json.loads(judge(capfd, *status, "--json").out)["languages"][0]["llm"] == []
+    command = ("pool", "--data", folder, "--lang", "go")
+    with FakeApi(refuses=("logprobs",), yesno=answer_of) as fake:
+        assert judge(capfd, *command, "--model", "silent", "--base-url", fake.url).code == 0
+        count = len(set(fake.asked_pairs))
+    odd = min(fake.asked_pairs)
+    with FakeApi(yesno=lambda *pair: ("Perhaps", {}) if pair == odd else answer_of(*pair)) as other:
+        assert judge(capfd, *command, "--model", "telling", "--base-url", other.url).code == 0
+    silent, telling = json.loads(judge(capfd, *status, "--json").out)["languages"][0]["llm"]
+    assert (silent["model"], silent["answered"], silent["without_probability"], silent["failed"]) == (
+        "silent",
+        count,
+        count,
+        [],
+    )
+    assert silent["yes"] == sum(sure_of(pair) >= 0.5 for pair in set(fake.asked_pairs))
+    assert (telling["model"], telling["answered"], telling["without_probability"]) == ("telling", count - 1, 0)
+    assert [failure["reason"] for failure in telling["failed"]] == ["off-scale after 3 attempts"]
+    assert texts(folder, "go")[telling["failed"][0]["search_id"], telling["failed"][0]["function_id"]] == odd
+    assert (telling["requests"], telling["prompt_tokens"]) == (
+        count + 2,
+        sum(len(asked.prompt) // 4 for asked in other.requests),
+    )
+    assert telling["cost"] == pytest.approx(telling["prompt_tokens"] * 2e-6 + telling["completion_tokens"] * 8e-6)
+    shown = judge(capfd, *status).out
+    assert f"(silent): {count} answered, {silent['yes']} of them yes, {count} without log-probabilities, 0 failed, " in shown
+    assert f"(telling): {count - 1} answered" in shown
+    assert "1 failed (off-scale after 3 attempts 1), " in shown
+    assert f"${telling['cost']:.4f}" in shown

@@ -1,6 +1,7 @@
-"""`judge status`: what is pooled, rated, failed and spent, language by language and judge by judge."""
+"""`judge status`: what is pooled, asked, rated, failed and spent, by language, and by judge and retriever llm."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @lang_option
 @json_option
 def status(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
-    """Show where a dataset stands: pairs pooled, rated and failed, verdicts, tokens and cost.
+    """Show where a dataset stands: pairs pooled, asked about, rated and failed, verdicts, tokens and cost.
 
     \b
     Examples:
@@ -37,8 +38,6 @@ def status(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _language(workspace: Workspace, language: str) -> dict[str, Any]:
-    from collections import Counter
-
     from gates import gate, qrels
     from judge import controls, money
     from judge.cli import evidences
@@ -90,7 +89,39 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
         "merged": sum(not qrels.of_expert(qrel) for qrel in data.qrels_of(language)),
         "relevant": _relevant(workspace, language, ledger, pairs),
         "judges": judges,
+        "llm": _retrievers(workspace, language),
     }
+
+
+def _retrievers(workspace: Workspace, language: str) -> list[dict[str, Any]]:
+    """Return what each retriever llm, by its model and wording, was asked for the pool."""
+    from judge import money, yesno
+    from judge.yesno import Answers
+
+    answers = Answers.read(yesno.path(workspace.folder, language))
+    out = []
+    for retriever_id in answers.judges():
+        given, totals = answers.given(retriever_id).values(), answers.totals(retriever_id)
+        out.append(
+            {
+                "retriever_id": retriever_id,
+                "model": answers.model(retriever_id),
+                "answered": len(given),
+                "yes": sum(1 for answer in given if answer.yes),
+                "without_probability": sum(1 for answer in given if answer.probability is None),
+                "failed": [
+                    {"search_id": search, "function_id": function, "reason": reason}
+                    for (search, function), reason in sorted(answers.failed(retriever_id).items())
+                ],
+                "requests": totals.requests,
+                "prompt_tokens": totals.usage.prompt,
+                "cached_tokens": totals.usage.cached,
+                "completion_tokens": totals.usage.completion,
+                "secrets_masked": totals.redacted,
+                "cost": money.total(totals, workspace.settings.prices),
+            }
+        )
+    return out
 
 
 def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequence["PoolPair"]) -> dict[str, Any] | None:
@@ -133,13 +164,16 @@ def _text(entry: dict[str, Any]) -> str:
             f"(95 % interval {lower:.0f}-{upper:.0f}) by judge {known['judge_id']}; {known['unrated']} pairs of the pool not "
             f"rated, {known['uncovered']} pairs in no sample"
         )
+    lines += [
+        f"  llm     {asked['retriever_id']} ({asked['model']}): {asked['answered']} answered, {asked['yes']} of them yes, "
+        f"{asked['without_probability']} without log-probabilities, {len(asked['failed'])} failed{_reasons(asked)}, "
+        f"{_spent(asked)}"
+        for asked in entry["llm"]
+    ]
     for judge in entry["judges"]:
-        cost = "cost not known" if judge["cost"] is None else f"${judge['cost']:.4f}"
         lines.append(
             f"  judge   {judge['judge_id']} ({judge['model']}): {judge['rated']} rated, {len(judge['failed'])} failed, "
-            f"{judge['requests']} requests, {judge['prompt_tokens']} prompt tokens ({judge['cached_tokens']} cached), "
-            f"{judge['completion_tokens']} completion tokens, {cost}, {judge['secrets_masked']} secrets masked, "
-            f"gate: {judge['verdict'] or 'no verdict'}"
+            f"{_spent(judge)}, gate: {judge['verdict'] or 'no verdict'}"
         )
         if judge["canaries"]["rated"]:
             found = judge["canaries"]
@@ -149,3 +183,17 @@ def _text(entry: dict[str, Any]) -> str:
             f"  failed  {failure['search_id']} {failure['function_id']}: {failure['reason']}" for failure in judge["failed"]
         ]
     return "\n".join(lines)
+
+
+def _spent(entry: dict[str, Any]) -> str:
+    cost = "cost not known" if entry["cost"] is None else f"${entry['cost']:.4f}"
+    return (
+        f"{entry['requests']} requests, {entry['prompt_tokens']} prompt tokens ({entry['cached_tokens']} cached), "
+        f"{entry['completion_tokens']} completion tokens, {cost}, {entry['secrets_masked']} secrets masked"
+    )
+
+
+def _reasons(entry: dict[str, Any]) -> str:
+    # Of a judge each failure is listed; of a retriever, which is asked about many more pairs, only --json does so.
+    reasons = Counter(failure["reason"] for failure in entry["failed"])
+    return f" ({', '.join(f'{reason} {count}' for reason, count in sorted(reasons.items()))})" if reasons else ""
