@@ -180,7 +180,7 @@ def _records(
 def query_of(row: Row) -> Query:
     """Make a record of a row of queries; raises `ValueError` naming the column at fault."""
     query = Query(
-        _text(row, "language", ONLY_LANGUAGE), _text(row, "search_id"), _text(row, "search"), _text(row, "split", "test"),
+        _name(row, "language", ONLY_LANGUAGE), _name(row, "search_id"), _text(row, "search"), _text(row, "split", "test"),
         _others(row, "language", "search_id", "search", "split"),
     )  # fmt: skip
     if not query.search.strip():
@@ -193,7 +193,7 @@ def query_of(row: Row) -> Query:
 def function_of(row: Row) -> Function:
     """Make a record of a row of the corpus; raises `ValueError` naming the column at fault."""
     return Function(
-        _text(row, "id"), _text(row, "language", ONLY_LANGUAGE), _text(row, "code"), _others(row, "id", "language", "code")
+        _name(row, "id"), _name(row, "language", ONLY_LANGUAGE), _text(row, "code"), _others(row, "id", "language", "code")
     )
 
 
@@ -212,9 +212,9 @@ def qrel_of(row: Row, scale: Scale) -> Qrel:
     if type(row.get("relevant")) is not bool:
         raise ValueError(f"relevant must be true or false, is {_shown(row, 'relevant')}")
     return Qrel(
-        language=_text(row, "language", ONLY_LANGUAGE),
-        search_id=_text(row, "search_id"),
-        function_id=_text(row, "function_id"),
+        language=_name(row, "language", ONLY_LANGUAGE),
+        search_id=_name(row, "search_id"),
+        function_id=_name(row, "function_id"),
         relevance=float(relevance),
         relevant=row["relevant"],
         source=_one_of(row, "source", SOURCES),
@@ -248,6 +248,16 @@ def _text(row: Row, column: str, default: str | None = None) -> str:
     value = row.get(column, default)
     if not isinstance(value, str) or not value:
         raise ValueError(f"{column} must be a text that is not empty, is {_shown(row, column)}")
+    return value
+
+
+def _name(row: Row, column: str, default: str | None = None) -> str:
+    """Return an id or a language, which has to fit into every kind of file."""
+    value = _text(row, column, default)
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(f"{column} {value!a} holds half a surrogate pair, which is no character; write another one") from None
     return value
 
 

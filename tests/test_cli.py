@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from gates import log
 from judge import cli
 from pools import files, tables
 from tests.command import judge, process
@@ -120,6 +121,21 @@ def test_bad_input_is_one_line_and_writes_nothing(capfd: Capture, folder: Path, 
     assert done.code == code
     assert re.search(message, done.error), done.error
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_what_no_terminal_can_show_is_escaped_as_json_does_it(tmp_path: Path) -> None:
+    """Half surrogate pairs come in searches, in replies of endpoints, and with names that are not UTF-8."""
+    rows = [{"search_id": "q0", "search": "sort \ud800"}]
+    tables.write(tmp_path / "queries.jsonl", rows)
+    tables.write(tmp_path / "corpus.jsonl", [{"id": "f0", "code": "def sort(): '\ud800'"}])
+    log.append(tmp_path, log.Event("2026-01-01T00:00:00Z", "merge", "all", "aa", "because \udcff"))
+    assert "because \\udcff" in process("log", "--data", tmp_path).out
+    [event] = json.loads(process("log", "--data", tmp_path, "--json").out)
+    assert event["reason"] == "because \udcff"
+    for command in ("check", "pool", "status"):
+        assert process(command, "--data", tmp_path).code == 0
+    missing = process("check", "--data", tmp_path / "\udcff")
+    assert (missing.code, "\\udcff: no such folder" in missing.error) == (2, True)
 
 
 def test_an_unknown_language_lists_the_known_ones(capfd: Capture, folder: Path) -> None:

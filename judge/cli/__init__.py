@@ -4,6 +4,7 @@ Each command is a module of its own and imports the parts it needs inside its fu
 commands do not pay for the heavy ones.
 """
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -62,6 +63,10 @@ importing.add_command(ratings)
 
 def run(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit; whatever happens, a user sees one line and never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What no terminal can show (half a surrogate pair in a search, in a file's name) is escaped, as JSON does it.
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = main.main(args=arguments, prog_name="judge", standalone_mode=False)
         sys.stdout.flush()
