@@ -4,7 +4,13 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import data_option, json_option, load_scale, note
+from judge.cli.workspace import (
+    data_option,
+    json_option,
+    load_scale,
+    note,
+    show_json,
+)
 from pools.errors import DataError
 
 
@@ -22,14 +28,13 @@ def check(context: click.Context, data: Path, as_json: bool) -> None:
     Example:
       judge check --data my-collection
     """
-    import json
 
     from pools import faults, settings
 
     found_settings = settings.load(data)
     found = faults.find(data, load_scale(data, found_settings), found_settings)
     if as_json:
-        click.echo(json.dumps({"faults": found}, ensure_ascii=False, indent=2))
+        show_json({"faults": found})
     else:
         for fault in found:
             click.echo(" ".join(fault.split()))

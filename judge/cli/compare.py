@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace
+from judge.cli.workspace import (
+    Workspace,
+    data_option,
+    json_option,
+    lang_option,
+    open_workspace,
+    show_json,
+)
 from pools.dataset import PairKey
 from pools.errors import UsageError
 
@@ -56,7 +63,6 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
       judge compare 9ecbd489fbbab1c9 ../other/judgements.jsonl --lang go
       judge compare ../published . --json
     """
-    import json
     from dataclasses import asdict
 
     from gates import comparison
@@ -76,7 +82,7 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
             {"language": language, "a": _document(one), "b": _document(two), **asdict(compared)}
             for language, one, two, compared in found
         ]
-        click.echo(json.dumps({"languages": documents}, ensure_ascii=False, indent=2))
+        show_json({"languages": documents})
     else:
         click.echo("\n\n".join(_text(*entry) for entry in found))
 

@@ -6,7 +6,12 @@ from typing import Any
 
 import click
 
-from judge.cli.workspace import data_option, json_option, note
+from judge.cli.workspace import (
+    data_option,
+    json_option,
+    note,
+    show_json,
+)
 from pools.errors import UsageError
 
 BROKEN = "function with a syntax error within"
@@ -33,7 +38,6 @@ def corpus(folder: Path, langs: tuple[str, ...], data: Path, include_vendored: b
       judge corpus --from ../flask --lang python --data my-collection
       judge corpus --from ../app --lang javascript --lang typescript --json
     """
-    import json
 
     from tqdm import tqdm
 
@@ -68,7 +72,7 @@ def corpus(folder: Path, langs: tuple[str, ...], data: Path, include_vendored: b
         }  # fmt: skip
     corpus.write(path, functions)
     if as_json:
-        click.echo(json.dumps({"corpus": str(path), "languages": figures}, ensure_ascii=False, indent=2))
+        show_json({"corpus": str(path), "languages": figures})
     else:
         for language, figure in figures.items():
             click.echo(_sentence(language, figure))

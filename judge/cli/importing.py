@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import data_option, json_option, load_scale, note
+from judge.cli.workspace import (
+    data_option,
+    json_option,
+    load_scale,
+    note,
+    show_json,
+)
 from pools.errors import UsageError
 from pools.settings import Settings
 from prompts.scales import Scale
@@ -181,7 +187,6 @@ def _finish(data: Path, found: "Collection", as_json: bool) -> None:
 
 
 def _show(data: Path, found: "Collection", as_json: bool, unresolved: dict[str, int]) -> None:
-    import json
 
     for line in found.notes:
         note(line)
@@ -190,7 +195,7 @@ def _show(data: Path, found: "Collection", as_json: bool, unresolved: dict[str, 
         note(f"no pair is relevant: the highest rating is {highest:g}; set scale and relevant_from in {data / 'judge.toml'}")
     figures = [_figures(found, language, unresolved) for language in dict.fromkeys(query.language for query in found.queries)]
     if as_json:
-        click.echo(json.dumps({"languages": figures}, ensure_ascii=False, indent=2))
+        show_json({"languages": figures})
         return
     for entry in figures:
         words = f"{entry['searches']} searches ({entry['tuning']} tuning), {entry['functions']} functions"

@@ -4,7 +4,14 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import data_option, json_option, lang_option, note, open_workspace
+from judge.cli.workspace import (
+    data_option,
+    json_option,
+    lang_option,
+    note,
+    open_workspace,
+    show_json,
+)
 
 
 @click.command()
@@ -18,7 +25,6 @@ def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
     Example:
       judge log --lang go
     """
-    import json
     from dataclasses import asdict
 
     from gates import log as logs
@@ -33,7 +39,7 @@ def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
     ]
     events = logs.history(data, workspace.languages, reseals)
     if as_json:
-        click.echo(json.dumps([asdict(event) for event in events], ensure_ascii=False, indent=2))
+        show_json([asdict(event) for event in events])
     elif events:
         click.echo(logs.lines(events))
     else:

@@ -15,6 +15,7 @@ from judge.cli.workspace import (
     note,
     open_workspace,
     seed_option,
+    show_json,
 )
 from pools.dataset import Function, Query
 from pools.errors import UsageError
@@ -68,7 +69,6 @@ def pool(
       judge pool --model gpt-5-mini
       judge pool --model gpt-4.1-mini --max-cost 2
     """
-    import json
 
     from judge.cli import yesno
     from judge.money import Limits
@@ -79,14 +79,15 @@ def pool(
     yesno.check(workspace, asking, dry_run)
     if dry_run:
         plans = [yesno.plan(workspace, language, asking) for language in workspace.languages]
-        click.echo(
-            json.dumps({"languages": plans}, ensure_ascii=False, indent=2) if as_json else "\n".join(map(yesno.text, plans))
-        )
+        if as_json:
+            show_json({"languages": plans})
+        else:
+            click.echo("\n".join(map(yesno.text, plans)))
         return
     frames = {language: _frame(workspace, language, seed) for language in workspace.languages}
     drawn = [_draw(workspace, language, asking, frames[language]) for language in workspace.languages]
     if as_json:
-        click.echo(json.dumps({"languages": drawn}, ensure_ascii=False, indent=2))
+        show_json({"languages": drawn})
         return
     for entry in drawn:
         strata = ", ".join(f"{name} {count}" for name, count in entry["strata"].items())

@@ -1,6 +1,5 @@
 """`judge rate`: the expert-rated pairs first, then the gate, then the pool."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from judge.cli.workspace import (
     lang_option,
     open_workspace,
     seed_option,
+    show_json,
 )
 from pools.errors import GateClosed
 
@@ -101,7 +101,10 @@ def rate(
 
 
 def _show(document: dict[str, Any], as_json: bool, text: str) -> None:
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if as_json else text)
+    if as_json:
+        show_json(document)
+    else:
+        click.echo(text)
 
 
 def _overridden(workspace: Workspace, concurrency: int | None, seed: int | None) -> Workspace:

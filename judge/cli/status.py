@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace
+from judge.cli.workspace import (
+    Workspace,
+    data_option,
+    json_option,
+    lang_option,
+    open_workspace,
+    show_json,
+)
 
 if TYPE_CHECKING:
     from judge.ledger import Ledger
@@ -27,12 +34,11 @@ def status(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
       judge status
       judge status --lang go --json
     """
-    import json
 
     workspace = open_workspace(data, langs)
     found = [_language(workspace, language) for language in workspace.languages]
     if as_json:
-        click.echo(json.dumps({"languages": found}, ensure_ascii=False, indent=2))
+        show_json({"languages": found})
         return
     click.echo("\n\n".join(_text(entry) for entry in found))
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import Workspace, data_option, json_option, lang_option, note, open_workspace
+from judge.cli.workspace import (
+    Workspace,
+    data_option,
+    json_option,
+    lang_option,
+    note,
+    open_workspace,
+    show_json,
+)
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
@@ -73,7 +81,6 @@ def tune(
       judge tune --model qwen3 --prompt judge --prompt mine.j2 --pairs 1 --pairs 10 --lang go --max-cost 2
       judge tune --retriever llm --model gpt-4.1-mini --prompt yesno --prompt mine.j2
     """
-    import json
 
     from gates import tuning
     from judge.money import Limits
@@ -86,7 +93,10 @@ def tune(
     tried = _judges(workspace, models, prompts, pairs) if retriever is None else _wordings(workspace, models, prompts, pairs)
     found = _results(workspace, tried, retriever is not None, base_url, Limits(max_cost, max_requests))
     choice = tuning.choose(found)
-    click.echo(json.dumps(_document(found, choice), ensure_ascii=False, indent=2) if as_json else tuning.text(found, choice))
+    if as_json:
+        show_json(_document(found, choice))
+    else:
+        click.echo(tuning.text(found, choice))
     if choice is None:
         raise GateClosed("no combination rated every tuning pair, so none is chosen, and judge.toml is as it was")
     if not print_only:

@@ -1,5 +1,6 @@
 """What every command starts from: a dataset folder with its settings, scale and data read, and the languages asked for."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,11 @@ def endpoint_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def show_json(document: object) -> None:
+    """Print figures for a program to read."""
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def note(message: str) -> None:
