@@ -58,14 +58,25 @@ def rate_of_both(folder: Path):  # type: ignore[no-untyped-def]
 
 def test_the_commands_with_an_llm(tmp_path: Path) -> None:
     lines = [line for line in COMMANDS if "MODEL" in line]
-    assert len(lines) == 3
+    assert len(lines) == 6
     plain_sample(tmp_path, QUICK)
     with FakeApi(rate=rate_of_both(tmp_path)) as api:
         for line in lines:
-            words = shlex.split(line.replace("MODEL", "m").replace("http://127.0.0.1:8080/v1", api.url))[1:]
+            words = shlex.split(re.sub(r"https?://\S+/v1", api.url, line.replace("MODEL", "m")))[1:]
             given = environment(OPENAI_BASE_URL=api.url, PYTHONPATH=str(ROOT))
             done = process(*words, environment=given, folder=tmp_path)
             assert done.code == 0, (line, done.err)
+
+
+def test_the_replay_of_a_published_ledger(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    [line] = [line for line in COMMANDS if "--replay" in line]
+    plain_sample(tmp_path, QUICK)
+    with FakeApi(rate=as_experts(tmp_path, "go")) as api:
+        judge(capfd, "rate", "--data", tmp_path, "--lang", "go", "--model", "m", "--base-url", api.url)
+    (tmp_path / "published").mkdir()
+    (tmp_path / "work" / "go" / "judgements.jsonl").rename(tmp_path / "published" / "judgements.jsonl")
+    done = process(*shlex.split(line)[1:], environment=environment(PYTHONPATH=str(ROOT)), folder=tmp_path)
+    assert (done.code, "replies read again" in done.out) == (0, True)
 
 
 def test_the_gate_of_a_dataset_of_ones_own(capfd: pytest.CaptureFixture[str], csn: Path) -> None:
@@ -76,7 +87,7 @@ def test_the_gate_of_a_dataset_of_ones_own(capfd: pytest.CaptureFixture[str], cs
 
 def test_every_command_of_the_readme_is_run_here() -> None:
     own = [re.sub(r"\s+# .*", "", line) for line in next(block for block in BLOCKS if block[0].startswith("judge init"))]
-    run = [*own, *(line for line in COMMANDS if "MODEL" in line)]
+    run = [*own, *(line for line in COMMANDS if "MODEL" in line or "--replay" in line)]
     run += [line for line in COMMANDS if line.startswith("judge gate --data my-collection --lang")]
     assert sorted(run) == sorted(COMMANDS)
     assert sorted(MAKES) == ["make demo", "make gate LANG=go", "make gate LANG=ruby DATA=../shared/csn"]
