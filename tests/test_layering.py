@@ -1,6 +1,8 @@
 """Imports go one way, and heavy ones stay where they are needed."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,15 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_heavy_packages_are_imported_where_they_are_used(path: Path) -> None:
     at_once = {name.split(".")[0] for name, immediate in imports(path) if immediate}
     assert not at_once & HEAVY
+
+
+def test_a_run_begins_without_what_gates_compute_with() -> None:
+    """numpy alone takes a tenth of the second that a first request may wait for."""
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, judge.cli.phases; print(*sys.modules)"], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert "judge.cli.seals" in loaded
+    assert not {"numpy", *HEAVY} & set(loaded)
 
 
 def test_only_one_module_imports_openai() -> None:
