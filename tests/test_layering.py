@@ -26,6 +26,7 @@ HEAVY = {
     "onnxruntime",
     "tokenizers",
     "sentence_transformers",
+    "torch",
     "datasketch",
     "detect_secrets",
 }
