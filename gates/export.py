@@ -1,8 +1,9 @@
 """What is published: queries, corpus, judgements and the dataset card, in the folder export/.
 
 Everything is checked before anything is written. A language whose judgements hold a judge's ratings must show where they
-come from (every one equal to the ledger's) and that its gate admits them, or an override on record. What is written depends
-on the files of the dataset alone, so two exports are the same bytes.
+come from (every one equal to the ledger's) and that its gate admits them, or an override on record; what poses as an expert's
+row and does not follow from experts' ratings stays in. What is written depends on the files of the dataset alone, so two
+exports are the same bytes.
 """
 
 import tempfile
@@ -68,6 +69,7 @@ def render(data: Dataset, evidence: Mapping[str, Evidence], settings: Settings, 
 def check(data: Dataset, language: str, evidence: Evidence | None, settings: Settings) -> Chapter | None:
     """Return what the card tells of a language's judge, None without one; raises `GateClosed` where ratings may not leave."""
     events = log.read(data.folder, language)
+    qrels.check(data, language, settings.relevant_from if evidence is None else evidence.seal.relevant_from)
     if evidence is None:
         if qrels.carries(data, language):
             raise GateClosed(

@@ -11,8 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from pools import tables
+from pools import faults, tables
 from pools.dataset import Dataset, PairKey, Qrel, qrel_row
+from pools.errors import GateClosed
 
 POOLED = "pooled"
 
@@ -78,6 +79,20 @@ def carries(data: Dataset, language: str) -> bool:
 def of_expert(qrel: Qrel) -> bool:
     """Return whether a row is the experts', and so never dropped."""
     return qrel.source == "expert" or bool(qrel.expert_ratings)
+
+
+def check(data: Dataset, language: str, relevant_from: float) -> None:
+    """Raise `GateClosed` for a row of the experts' that does not follow from their ratings.
+
+    Nothing asks the gate about such a row, so a judge's rating that poses as an expert's would leave with it.
+    """
+    for qrel in data.qrels_of(language):
+        found = faults.of_judgement(qrel, relevant_from) if of_expert(qrel) else []
+        if found:
+            raise GateClosed(
+                f"{language}: qrels have {qrel.search_id} {qrel.function_id} {found[0]}; restore the experts' row, or take it "
+                f"out (`judge check` lists all such rows)"
+            )
 
 
 def ordered(data: Dataset, qrels: Iterable[Qrel]) -> tuple[Qrel, ...]:

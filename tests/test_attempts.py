@@ -139,6 +139,40 @@ def judge_that_changed(folder: Path) -> None:
         ledger.add(entries.reply(judge_id, "pool", batch, answer))
 
 
+def change_judgement(folder: Path, change: Callable[[Mapping[str, Any], int], Mapping[str, Any]], by_experts: bool) -> None:
+    """Change one of Python's judgements: of a pair on which experts and judge differ, or of one that only the judge rated."""
+    ledger = Ledger.read(work(folder, "python", "judgements.jsonl"))
+    ratings = ledger.ratings(ledger.judges()[0])
+    rows = {(row["language"], row["search_id"], row["function_id"]): row for _, row in tables.read(folder / "qrels.jsonl")}
+    known = {key[1:]: row for key, row in rows.items() if key[0] == "python" and row["expert_ratings"]}
+    pair = next(
+        pair
+        for pair, rating in sorted(ratings.items())
+        if (pair in known) == by_experts and (not by_experts or (known[pair]["relevance"] >= 2) != (rating >= 2))
+    )
+    row = {"language": "python", "search_id": pair[0], "function_id": pair[1]} | dict(known.get(pair, {}))
+    rows[("python", *pair)] = dict(change(row, ratings[pair]))
+    tables.write(folder / "qrels.jsonl", list(rows.values()))
+
+
+def judges_row_as_experts(folder: Path) -> None:
+    def change(row: Mapping[str, Any], rating: int) -> Mapping[str, Any]:
+        return {**row, "relevance": float(rating), "relevant": rating >= 2, "source": "expert", "rated_because": "expert"}
+
+    change_judgement(folder, change, by_experts=False)
+
+
+def judges_rating_for_experts(folder: Path) -> None:
+    def change(row: Mapping[str, Any], rating: int) -> Mapping[str, Any]:
+        return {**row, "relevance": float(rating), "relevant": rating >= 2}
+
+    change_judgement(folder, change, by_experts=True)
+
+
+def experts_row_as_judges(folder: Path) -> None:
+    change_judgement(folder, lambda row, _: {**row, "source": "judge"}, by_experts=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """What is done, to which language's ratings, and what merge says of it; export too, where it is the same."""
@@ -168,6 +202,11 @@ ATTEMPTS = {
         "python", incomplete_validation, r"validation is incomplete: 40 of 168 expert-rated pairs", NOT_ITS_RATINGS
     ),
     "another language": Attempt("go", record_of_another_language, r"go: its gate record is that of python"),
+    "judge's row as experts'": Attempt("python", judges_row_as_experts, r"qrels have q\d+ \S+ from an expert but without"),
+    "judge's rating for experts'": Attempt(
+        "python", judges_rating_for_experts, r"relevance \d\.0, which is not the mean of \["
+    ),
+    "experts' row as judge's": Attempt("python", experts_row_as_judges, r"qrels have q\d+ \S+ from a judge but with expert_ra"),
     "canaries": Attempt("python", judge_that_changed, r"the gate is closed again: the judge agrees .* on \d+ of \d+ hidden"),
 }
 

@@ -114,6 +114,7 @@ def test_all_faults_are_listed_at_once(folder: Path, scale: Scale) -> None:
     corpus, qrels = rows(folder / "corpus.jsonl.gz"), rows(folder / "qrels.jsonl.gz")
     corpus[0]["code"] += " "
     qrels[0]["relevance"] = 1.0
+    qrels[0]["source"] = "judge"
     qrels[1]["expert_ratings"] = [9]
     qrels[2]["function_id"] = "python/0077"
     tables.write(folder / "corpus.jsonl.gz", corpus)
@@ -122,12 +123,13 @@ def test_all_faults_are_listed_at_once(folder: Path, scale: Scale) -> None:
     for message in (
         "sha256 that is not of its code",
         "not the mean of [3, 2]",
+        "from a judge but with expert_ratings",
         "off the scale",
         "'python/0077'",
         "relevant true at",
     ):
         assert any(message in fault for fault in found), message
-    assert len(found) == 5
+    assert len(found) == 6
 
 
 def test_folders_that_are_no_dataset(tmp_path: Path, scale: Scale) -> None:

@@ -46,11 +46,12 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
     for language in workspace.languages:
         try:
             found = evidences.for_release(workspace, language, judge_id)
-        except GateClosed as unreadable:
-            refused.append(unreadable)
-            continue
-        if found is None or found.judge_id is None:
-            refused.append(JudgeError(f"{language}: no ledger to merge from; run `judge rate --lang {language}`"))
+            if found is None or found.judge_id is None:
+                refused.append(JudgeError(f"{language}: no ledger to merge from; run `judge rate --lang {language}`"))
+                continue
+            qrels.check(workspace.dataset, language, found.seal.relevant_from)
+        except GateClosed as unsound:
+            refused.append(unsound)
             continue
         closed = _closed(workspace, language, found)
         if closed is not None:
