@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gates import qrels, report
+from gates import log, qrels, report
 from gates.evidence import Evidence
 from gates.gate import GateRecord
 from gates.log import Event
@@ -179,8 +179,8 @@ def _gates(data: Dataset, chapters: Sequence[Chapter]) -> str:
         )
         if chapter.override is not None:
             lines.append(_event(chapter.override, "the gate was overridden"))
-        reseals = [event for event in (*chapter.events, *chapter.evidence.reseals) if event.kind == "reseal"]
-        lines += [_event(event, "what was sealed was changed") for event in dict.fromkeys(reseals)]
+        changes = [event for event in (*chapter.events, *chapter.evidence.changes) if event.kind in log.CHANGES]
+        lines += [_event(event, log.change(event)) for event in dict.fromkeys(changes)]
     head = ("language", "pairs", "same verdict", "F1", "95% interval", "threshold", "verdict", "ratings included")
     return (
         "## The gate\n\nA judge's ratings are included for a language where its F1 of `relevant` on the expert-rated pairs "
@@ -193,7 +193,8 @@ def _gates(data: Dataset, chapters: Sequence[Chapter]) -> str:
 
 def _event(event: Event, what: str) -> str:
     details = f" ({_cell(event.details)})" if event.details else ""
-    return f"**{_cell(event.language)}: {what}** on {_cell(event.time)}{details}, with the reason: {_cell(event.reason or '')}"
+    reason = "" if event.reason is None else f", with the reason: {_cell(event.reason)}"
+    return f"**{_cell(event.language)}: {what}** on {_cell(event.time)}{details}{reason}"
 
 
 def _pools(data: Dataset, chapters: Sequence[Chapter]) -> str:

@@ -30,9 +30,10 @@ class Evidence:
 
     `judge_id` None and `identity` empty for ratings published without a ledger; `ratings` are all the judge's, `identity` is
     the document that its id hashes (model, pairs_per_batch, shown_characters, sampling, …), `seal` what was fixed before the
-    first rating, `stated` what judge.toml says now, `reseals` the ledger's changes of the seal, `alarms` what was found wrong
-    with the judge after its verdict, which closes the gate again, `observations` what else was seen of it, for the record's
-    notes, `full` the expert-rated pairs that were rated in batches of the production's size, None where nothing says so.
+    first rating, `stated` what judge.toml says now, `changes` how the ledger came to this seal by others, `alarms` what was
+    found wrong with the judge after its verdict, which closes the gate again, `observations` what else was seen of it, for the
+    record's notes, `full` the expert-rated pairs that were rated in batches of the production's size, None where nothing says
+    so.
     """
 
     judge_id: str | None
@@ -41,7 +42,7 @@ class Evidence:
     stated: Seal | None = None
     identity: Mapping[str, Any] = field(default_factory=dict)
     pool: Sequence[PooledBy] = ()
-    reseals: tuple[Event, ...] = ()
+    changes: tuple[Event, ...] = ()
     alarms: tuple[str, ...] = ()
     observations: tuple[str, ...] = ()
     full: Collection[PairKey] | None = None

@@ -5,7 +5,7 @@ the card prints it, and export of judge ratings that did not pass the gate rests
 reads a clock.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -13,8 +13,13 @@ from typing import Literal, get_args
 from pools import dataset, files, tables
 from pools.errors import DataError, UsageError
 
-Kind = Literal["merge", "override", "reseal", "withdraw", "import"]
+Kind = Literal["merge", "override", "seal", "reseal", "withdraw", "import"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+CHANGES: Mapping[Kind, str] = {
+    "reseal": "what was sealed for judge {} was changed",
+    "seal": "judge {} was sealed under other conditions than those before",
+}
+"""What is said of the events by which the conditions of a gate were changed, by their kind."""
 NEEDS_REASON = ("override", "reseal", "withdraw")
 
 
@@ -62,9 +67,14 @@ def read(folder: Path, language: str) -> tuple[Event, ...]:
 
 
 def history(folder: Path, languages: Sequence[str], further: Iterable[Event] = ()) -> tuple[Event, ...]:
-    """Return the events of several languages and `further` ones (a ledger's reseals) by time; equal times keep their order."""
+    """Return the events of several languages and `further` ones (a ledger's) by time; equal times keep their order."""
     events = [*(event for language in languages for event in read(folder, language)), *further]
     return tuple(sorted(events, key=lambda event: event.time))
+
+
+def change(event: Event) -> str:
+    """Return in words what an event of `CHANGES` changed, without when and why."""
+    return CHANGES[event.kind].format(event.judge_id)
 
 
 def override(events: Iterable[Event], judge_id: str | None) -> Event | None:

@@ -259,6 +259,50 @@ def test_without_an_attempt_what_passed_goes_in_and_out(capfd: Capture, gated: P
     shutil.rmtree(merged["python"] / "export")
 
 
+def lower_for_another_judge(folder: Path) -> None:
+    change_toml(folder, "[gate]\nf1 = 0.1\n[judge]\nmax_tokens = 4097\n")
+    rate_go_again(folder, "m")
+
+
+def lower_for_panels_inside(folder: Path) -> None:
+    """Reseal two panels, and make of them a panel that needs no reseal of its own."""
+    rate_go_again(folder, "another")
+    change_toml(folder, "[gate]\nf1 = 0.1\n")
+    members = Ledger.read(work(folder, "go", "judgements.jsonl")).judges()
+    for method in ("median", "majority"):
+        assert process("panel", *members, "--method", method, "--data", folder, "--lang", "go").code == 0
+        process("gate", "--data", folder, "--lang", "go", "--reseal", "nobody will look inside")
+    inside = Ledger.read(work(folder, "go", "judgements.jsonl")).judges()[2:]
+    assert process("panel", *inside, "--method", "median", "--data", folder, "--lang", "go").code == 0
+
+
+def rate_go_again(folder: Path, model: str) -> None:
+    with FakeApi(rate=rating_of) as api:
+        process("rate", "--data", folder, "--lang", "go", "--model", model, "--base-url", api.url, "--continue")
+
+
+LOWERED = {
+    "another judge": (lower_for_another_judge, r"judge \w+ was sealed under other conditions than those before"),
+    "panels inside": (lower_for_panels_inside, r"what was sealed for judge \w+ was changed"),
+}
+
+
+@pytest.mark.parametrize("name", LOWERED)
+def test_a_bar_lowered_after_a_look_stays_on_record(capfd: Capture, gated: Path, tmp_path: Path, name: str) -> None:
+    lower, words = LOWERED[name]
+    shutil.copytree(gated, tmp_path / "sample")
+    lower(tmp_path / "sample")
+    common = ["--data", tmp_path / "sample", "--lang", "go"]
+    done = judge(capfd, "gate", *common)
+    assert done.code == 0
+    assert re.search(rf"note: {words}: gate\.f1 from 0\.67 to 0\.1", done.out), done.out
+    assert judge(capfd, "merge", *common).code == 0
+    assert judge(capfd, "export", "--data", tmp_path / "sample").code == 0
+    card = (tmp_path / "sample" / "export" / "README.md").read_text(encoding="utf-8")
+    assert re.search(rf"\*\*go: {words}\*\* on \S+ \(gate\.f1 from 0\.67 to 0\.1\)", card), card
+    assert "gate.f1 from 0.67 to 0.1" in judge(capfd, "log", *common).out
+
+
 @pytest.mark.parametrize("name", ["edited gold", "canaries"])
 def test_the_gate_itself_says_that_a_pass_does_not_hold_any_more(
     capfd: Capture, gated: Path, tmp_path: Path, name: str

@@ -99,7 +99,7 @@ def test_a_pair_that_experts_rated_after_it_was_drawn_is_told_among_theirs(scale
 
 def test_it_says_what_was_resealed_and_what_unrated_means(scale: Scale) -> None:
     text = _text(scale)
-    assert "**go: what was sealed was changed** on 2026-01-01T00:00:00Z, with the reason: more gold" in text
+    assert "**go: what was sealed for judge aa was changed** on 2026-01-01T00:00:00Z, with the reason: more gold" in text
     assert "rated by nobody, which is not a rating of 0" in text
     assert "- 3: exactly relevant" in text
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from gates import evidence, gate, log, panel
 from gates.evidence import Evidence
 from gates.gate import GateRecord
+from gates.seal import Seal
 from judge import controls
 from judge.cli import seals
 from judge.cli.workspace import Workspace
@@ -51,7 +52,7 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
         seal=seals.seal_of(sealed),
         stated=seals.stated(workspace, language, sealed),
         identity=sealed.identity,
-        reseals=tuple(event for event in reseals(ledger, language) if event.judge_id in {chosen, *members(ledger, chosen)}),
+        changes=changes(ledger, language, chosen),
         alarms=_alarms(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
         observations=controls.stability(
             ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from
@@ -60,13 +61,25 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
     )
 
 
-def reseals(ledger: Ledger, language: str) -> tuple[log.Event, ...]:
-    """Return every change of a seal that a language's ledger has on record, whichever judge's, in its order."""
-    return tuple(
-        log.Event(entry.time, "reseal", language, entry.judge_id, entry.reason)
-        for entry in ledger.history
-        if entry.reason is not None
-    )
+def changes(ledger: Ledger, language: str, judge_id: str | None = None) -> tuple[log.Event, ...]:
+    """Return every change of what is sealed that a language's ledger has on record, in its order.
+
+    That is a reseal, and the first seal of a further judge under other conditions than those sealed last: who has seen how one
+    judge does could otherwise lower the bar by making another. With `judge_id` only what came before that judge's own seal
+    was fixed.
+    """
+    events, last, own, known = [], None, 0, dict[str, Seal]()
+    for entry in ledger.history:
+        now = seals.seal_of(entry)
+        before = known.get(entry.judge_id, last)
+        changed = before.changes(now) if before else ()
+        if entry.reason is not None or changed:
+            kind: log.Kind = "seal" if entry.reason is None else "reseal"
+            events.append(log.Event(entry.time, kind, language, entry.judge_id, entry.reason, "; ".join(changed) or None))
+        known[entry.judge_id] = last = now
+        if entry.judge_id == judge_id:
+            own = len(events)
+    return tuple(events if judge_id is None else events[:own])
 
 
 def for_release(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence | None:
@@ -114,6 +127,11 @@ def _alarms(experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: 
     return tuple(alarm for alarm in watched if alarm is not None)
 
 
+def _noted(event: log.Event) -> str:
+    """Return a change of what is sealed as a note of a gate record, which has no time in it."""
+    return f"{log.change(event)}{f': {event.details}' if event.details else ''}{f' ({event.reason})' if event.reason else ''}"
+
+
 def required(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence:
     """Return what `find` does; raises `UsageError` where there is no judge."""
     found = find(workspace, language, judge_id)
@@ -129,7 +147,12 @@ def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> 
 
 def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
     """Return the verdict that follows from a language's evidence, and write its record where it is a ledger's."""
-    notes = (*(found.seal.differences(found.stated) if found.stated else ()), *found.alarms, *found.observations)
+    notes = (
+        *(found.seal.differences(found.stated) if found.stated else ()),
+        *(_noted(event) for event in found.changes),
+        *found.alarms,
+        *found.observations,
+    )
     record = evidence.verdict(workspace.dataset, language, found, workspace.settings.seed, notes)
     if found.judge_id is not None:
         gate.write(gate.path(workspace.folder, language), record)

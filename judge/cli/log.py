@@ -19,7 +19,7 @@ from judge.cli.workspace import (
 @lang_option
 @json_option
 def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
-    """Show the history of merges, overrides, reseals and withdrawals, with dates and reasons.
+    """Show the history of merges, overrides, changes of what is sealed and withdrawals, with dates and reasons.
 
     \b
     Example:
@@ -32,12 +32,12 @@ def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
     from judge.ledger import Ledger
 
     workspace = open_workspace(data, langs)
-    reseals = [
+    changes = [
         event
         for language in workspace.languages
-        for event in evidences.reseals(Ledger.read(workspace.ledger_path(language)), language)
+        for event in evidences.changes(Ledger.read(workspace.ledger_path(language)), language)
     ]
-    events = logs.history(data, workspace.languages, reseals)
+    events = logs.history(data, workspace.languages, changes)
     if as_json:
         show_json([asdict(event) for event in events])
     elif events:
