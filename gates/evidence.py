@@ -58,7 +58,7 @@ def published(data: Dataset, language: str, settings: Settings) -> Evidence | No
     return Evidence(None, ratings, seal) if ratings else None
 
 
-def verdict(data: Dataset, language: str, evidence: Evidence, seed: int, notes: Sequence[str] = ()) -> GateRecord:
+def verdict(data: Dataset, language: str, evidence: Evidence, notes: Sequence[str] = ()) -> GateRecord:
     """Return the verdict that follows from a language's evidence under what was sealed."""
     return gate.assess(
         language,
@@ -66,7 +66,7 @@ def verdict(data: Dataset, language: str, evidence: Evidence, seed: int, notes: 
         evidence.ratings,
         evidence.seal.gate,
         evidence.seal.relevant_from,
-        seed,
+        gate.SEED,
         evidence.judge_id,
         notes,
         searches_left_out(data, language, evidence.seal.gate),

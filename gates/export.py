@@ -79,7 +79,7 @@ def check(data: Dataset, language: str, evidence: Evidence | None, settings: Set
         return None
     # Where nothing admits, the verdict is computed and not read from gate.json: the card cannot show a figure edited there.
     if not qrels.carries(data, language):
-        return Chapter(language, evidence, proof.verdict(data, language, evidence, settings.seed), None, events)
+        return Chapter(language, evidence, proof.verdict(data, language, evidence), None, events)
     _traced(data, language, evidence)
     override = log.override(events, evidence.judge_id)
     try:
@@ -87,7 +87,7 @@ def check(data: Dataset, language: str, evidence: Evidence | None, settings: Set
     except GateClosed:
         if override is None:
             raise
-        return Chapter(language, evidence, proof.verdict(data, language, evidence, settings.seed), override, events)
+        return Chapter(language, evidence, proof.verdict(data, language, evidence), override, events)
     return Chapter(language, evidence, record, None, events)
 
 

@@ -25,6 +25,8 @@ Experts = Mapping[PairKey, Sequence[int]]
 Ratings = Mapping[PairKey, int]
 
 FORMAT = 1
+SEED = 1
+"""The seed of every verdict's resampling; no setting, because who may choose it tries others until a pass is clear."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +269,7 @@ def admits(
     if record.gold_sha256 != gold:
         raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
     _same_conditions(record, language, seal)
-    fresh = assess(
-        language, experts, ratings, seal.gate, seal.relevant_from, record.seed, judge_id, record.notes, left_out, full
-    )
+    fresh = assess(language, experts, ratings, seal.gate, seal.relevant_from, SEED, judge_id, record.notes, left_out, full)
     if fresh.ratings_sha256 != record.ratings_sha256:
         raise GateClosed(f"{language}: the judge's ratings of expert-rated pairs changed since the verdict; {again}")
     if fresh != record:
@@ -299,6 +299,11 @@ def _same_conditions(record: GateRecord, language: str, seal: Seal) -> None:
                 f"{language}: the gate record has {name} {has}, sealed is {sealed}; run `judge gate --lang {language}` again, "
                 f"or change what is sealed with --reseal REASON"
             )
+    if record.seed != SEED:
+        raise GateClosed(
+            f"{language}: the gate record has seed {record.seed}, and every verdict has {SEED}; run "
+            f"`judge gate --lang {language}` again"
+        )
 
 
 def _stated(seal: Seal, stated: Seal | None) -> tuple[str, ...]:

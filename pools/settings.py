@@ -125,7 +125,7 @@ class Settings:
 
     relevant_from: float = _key(2, "a pair is relevant from this rating on (experts' mean, or the judge's rating)")
     scale: str = _key("relevance", "a built-in scale's name (0-3), or the path of a .toml file of your own")
-    seed: int = _key(1, "seed of all sampling and shuffling", 0)
+    seed: int = _key(1, "seed of all sampling and shuffling, but not of the gate's resampling, whose seed is fixed", 0)
     pool: PoolSettings = PoolSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LlmSettings = LlmSettings()

@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from gates import qrels
+from gates import gate, qrels
 from judge import chain, entries
 from judge.answer import Answer
 from judge.batches import Batch, Item
 from judge.ledger import Ledger, records
 from pools import dataset, pool, tables
+from pools.settings import Settings
 from prompts import scales, templates
 from tests.command import judge, process
 from tests.fake_api import FakeApi, rating_of
@@ -88,6 +89,17 @@ def edited_figures_too(folder: Path) -> None:
     document = json.loads(path.read_bytes())
     document["agreement"]["f1"] = 0.9
     path.write_text(json.dumps(document | {"verdict": "passed", "threshold": 0.67}), encoding="utf-8")
+
+
+def another_seed(folder: Path) -> None:
+    """A record that follows from the ratings, but for resamples that somebody chose."""
+    path = work(folder, "python", "gate.json")
+    ledger = Ledger.read(work(folder, "python", "judgements.jsonl"))
+    record = gate.read(path)
+    assert record is not None
+    experts = dataset.load(folder, SCALE).experts_of("python")
+    ratings, conditions = ledger.ratings(ledger.judges()[0]), Settings().gate
+    gate.write(path, gate.assess("python", experts, ratings, conditions, 2, 7, record.judge_id, record.notes))
 
 
 def edited_threshold(folder: Path) -> None:
@@ -193,6 +205,7 @@ ATTEMPTS = {
     "edited gold": Attempt("python", edited_gold, r"the expert ratings are not those sealed before the first rating"),
     "edited gate.json": Attempt("go", edited_record, r"does not follow from the ratings \(verdict\): it was edited"),
     "edited figures": Attempt("go", edited_figures_too, r"does not follow from the ratings \(verdict, agreement\): it was"),
+    "another seed": Attempt("python", another_seed, r"the gate record has seed 7, and every verdict has 1; run `judge gate"),
     "edited judge.toml": Attempt("go", edited_threshold, r"is missed: F1 0\.\d+ is below 0\.67.*gate\.f1 is sealed as 0\.67"),
     "ledger by hand": Attempt("python", ledger_line_by_hand, r"judgements\.jsonl:\d+: changed or put there by hand"),
     "ledger forged": Attempt(
@@ -301,6 +314,14 @@ def test_a_bar_lowered_after_a_look_stays_on_record(capfd: Capture, gated: Path,
     card = (tmp_path / "sample" / "export" / "README.md").read_text(encoding="utf-8")
     assert re.search(rf"\*\*go: {words}\*\* on \S+ \(gate\.f1 from 0\.67 to 0\.1\)", card), card
     assert "gate.f1 from 0.67 to 0.1" in judge(capfd, "log", *common).out
+
+
+def test_nobody_chooses_the_seed_of_a_verdict(capfd: Capture, gated: Path, tmp_path: Path) -> None:
+    shutil.copytree(gated, tmp_path / "sample")
+    before = work(gated, "python", "gate.json").read_bytes()
+    change_toml(tmp_path / "sample", "seed = 7\n")
+    assert judge(capfd, "gate", "--data", tmp_path / "sample", "--lang", "python").code == 0
+    assert work(tmp_path / "sample", "python", "gate.json").read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["edited gold", "canaries"])

@@ -33,7 +33,7 @@ def data(csn: Path, scale: Scale) -> Dataset:
 
 @pytest.fixture(scope="module")
 def records(data: Dataset) -> dict[str, GateRecord]:
-    return {language: evidence.verdict(data, language, published(data, language), 1) for language in data.languages}
+    return {language: evidence.verdict(data, language, published(data, language)) for language in data.languages}
 
 
 def published(data: Dataset, language: str) -> Evidence:

@@ -202,7 +202,7 @@ def test_a_published_dataset_is_its_own_evidence(world: World) -> None:
     assert found.judge_id is None
     assert set(found.ratings) == set(world.ratings)
     assert evidence.published(data, "go", SETTINGS) is None
-    record = evidence.verdict(data, "python", found, 1)
+    record = evidence.verdict(data, "python", found)
     assert record.verdict == "passed"
     gate.write(gate.path(world.folder, "python"), record)
     export.export(data, {"python": found}, SETTINGS, world.scale)

@@ -153,7 +153,7 @@ def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
         *found.alarms,
         *found.observations,
     )
-    record = evidence.verdict(workspace.dataset, language, found, workspace.settings.seed, notes)
+    record = evidence.verdict(workspace.dataset, language, found, notes)
     if found.judge_id is not None:
         gate.write(gate.path(workspace.folder, language), record)
     return record
