@@ -14,6 +14,7 @@ from gates.log import Event
 from gates.qrels import Pooled
 from gates.seal import Seal, searches_left_out
 from pools.dataset import Dataset, PairKey
+from pools.errors import GateClosed
 from pools.settings import Settings
 
 
@@ -51,7 +52,7 @@ class Evidence:
 def published(data: Dataset, language: str, settings: Settings) -> Evidence | None:
     """Return the evidence that a published dataset carries in itself: the judge's ratings in its own rows; None without any.
 
-    An audit of it can pass only as far as expert-rated pairs have a `judge_rating`; nothing was sealed.
+    An audit of it can pass only as far as expert-rated pairs have a `judge_rating`; nothing was sealed, so it opens no gate.
     """
     ratings = {qrel.pair: qrel.judge_rating for qrel in data.qrels_of(language) if qrel.judge_rating is not None}
     seal = Seal(settings.gate, settings.relevant_from)
@@ -77,8 +78,14 @@ def verdict(data: Dataset, language: str, evidence: Evidence, notes: Sequence[st
 def admits(data: Dataset, language: str, evidence: Evidence) -> GateRecord:
     """Return the verdict that lets a language's judge ratings leave, or raise `GateClosed` with the cause and remedy.
 
-    The one question that merging and exporting ask of the gate; see `gates.gate.admits`.
+    The one question that merging and exporting ask of the gate; see `gates.gate.admits`. Ratings published without a ledger
+    never do: of them nothing shows what was fixed before they were given, and a record of them can only be written by hand.
     """
+    if evidence.judge_id is None:
+        raise GateClosed(
+            f"{language}: its judge's ratings came without a ledger, so nothing shows what was sealed before them; bring that "
+            f"ledger to work/{language}/judgements.jsonl, or rate with a judge of your own (`judge rate`) and merge"
+        )
     return gate.admits(
         gate.read(gate.path(data.folder, language)),
         language,

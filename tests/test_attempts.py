@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gates import gate, qrels
+from gates import gate, log, qrels
 from judge import chain, entries
 from judge.answer import Answer
 from judge.batches import Batch, Item
@@ -128,6 +128,23 @@ def ledger_forged_throughout(folder: Path) -> None:
     path.write_bytes(b"".join(out))
 
 
+def no_ledger(folder: Path) -> None:
+    """Take the ledger away, and write the record that a judge without one would pass with."""
+    work(folder, "python", "judgements.jsonl").unlink()
+    experts = dataset.load(folder, SCALE).experts_of("python")
+    ratings = {pair: round(sum(given) / len(given)) for pair, given in experts.items()}
+    gate.write(
+        work(folder, "python", "gate.json"), gate.assess("python", experts, ratings, Settings().gate, 2, gate.SEED, None)
+    )
+
+
+def emptied_ledger(folder: Path) -> None:
+    path = work(folder, "python", "judgements.jsonl")
+    judge_id = Ledger.read(path).judges()[0]
+    log.append(folder, log.Event("2026-01-02T03:04:05Z", "merge", "python", judge_id))
+    path.write_bytes(b"")
+
+
 def incomplete_validation(folder: Path) -> None:
     rate_again(folder, "--max-requests", 1, "--concurrency", 1, model="another", rate=as_experts(folder, "python"))
     assert process("gate", "--data", folder, "--lang", "python").code == 1
@@ -210,6 +227,12 @@ ATTEMPTS = {
     "ledger by hand": Attempt("python", ledger_line_by_hand, r"judgements\.jsonl:\d+: changed or put there by hand"),
     "ledger forged": Attempt(
         "python", ledger_forged_throughout, r"the judge's ratings of expert-rated pairs changed since", NOT_ITS_RATINGS
+    ),
+    "no ledger": Attempt(
+        "python", no_ledger, r"no ledger to merge from; run", r"python: its judge's ratings came without a led"
+    ),
+    "emptied ledger": Attempt(
+        "python", emptied_ledger, r"no ledger to merge from; run", r"python: nothing shows for the judge that was merged last"
     ),
     "incomplete": Attempt(
         "python", incomplete_validation, r"validation is incomplete: 40 of 168 expert-rated pairs", NOT_ITS_RATINGS

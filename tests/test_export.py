@@ -195,7 +195,7 @@ def test_a_file_in_the_way_is_named(world: World) -> None:
         world.export()
 
 
-def test_a_published_dataset_is_its_own_evidence(world: World) -> None:
+def test_a_published_dataset_is_its_own_evidence_but_opens_no_gate(world: World) -> None:
     data = world.data()
     found = evidence.published(data, "python", SETTINGS)
     assert found is not None
@@ -205,6 +205,9 @@ def test_a_published_dataset_is_its_own_evidence(world: World) -> None:
     record = evidence.verdict(data, "python", found)
     assert record.verdict == "passed"
     gate.write(gate.path(world.folder, "python"), record)
+    with pytest.raises(GateClosed, match="came without a ledger"):
+        export.export(data, {"python": found}, SETTINGS, world.scale)
+    log.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", None, "as it was published"))
     export.export(data, {"python": found}, SETTINGS, world.scale)
     assert "| python | as published | none: no ledger |" in world.exported()["README.md"].decode("utf-8")
 

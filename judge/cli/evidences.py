@@ -93,7 +93,10 @@ def for_release(workspace: Workspace, language: str, judge_id: str | None = None
 def of_merged(workspace: Workspace, language: str) -> Evidence | None:
     """Return `for_release` of the judge whose ratings were merged last, whichever was sealed since; else as without one."""
     merged = log.merged(log.read(workspace.folder, language))
-    return for_release(workspace, language, merged.judge_id if merged else None)
+    try:
+        return for_release(workspace, language, merged.judge_id if merged else None)
+    except UsageError as gone:
+        raise GateClosed(f"{language}: nothing shows for the judge that was merged last: {gone}") from gone
 
 
 def ratings(ledger: Ledger, judge_id: str) -> dict[PairKey, int]:
