@@ -74,6 +74,7 @@ bench: .venv/installed-test
 	$(BIN)/python -m bench.bench_gate
 	$(BIN)/python -m bench.bench_grep
 	$(BIN)/python -m bench.bench_corpus
+	$(BIN)/python -m bench.bench_embedding
 
 clean:
 	rm -rf demo build dist *.egg-info .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

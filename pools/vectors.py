@@ -20,6 +20,8 @@ from pools.settings import EmbeddingSettings
 
 CHARACTERS = 8_000
 """What is embedded of a text; far more than 256 tokens of code, and less than what endpoints refuse."""
+ROWS = 16_384
+"""Vectors read from a file at a time."""
 PLACES = 6
 """Decimals of a cosine; the ones behind them differ between machines."""
 
@@ -79,19 +81,26 @@ def path(folder: Path, language: str, settings: EmbeddingSettings) -> Path:
 
 def read(path: Path) -> Vectors | None:
     """Return the vectors of a file, None where there is none; raises `DataError` naming a file that is something else."""
+    import numpy
     import pyarrow
     import pyarrow.parquet
 
     if not path.is_file():
         return None
     try:
-        table = pyarrow.parquet.read_table(pyarrow.BufferReader(files.read(path)))
-        embedders = table["embedder"].unique().to_pylist()
-        vectors = table["vector"].combine_chunks()
-        rows = vectors.values.to_numpy().reshape(table.num_rows, vectors.type.list_size)
+        file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(files.read(path)))
+        labels = file.read(["key", "embedder"])
+        embedders = labels["embedder"].unique().to_pylist()
         if len(embedders) != 1:
             raise ValueError(f"vectors of {len(embedders)} embedders")
-        return Vectors(str(embedders[0]), tuple(table["key"].to_pylist()), rows)
+        width = file.schema_arrow.field("vector").type.list_size
+        rows = numpy.empty((labels.num_rows, width), numpy.float32)
+        start = 0
+        # A part at a time: at once the reader takes several times what it reads.
+        for batch in file.iter_batches(ROWS, columns=["vector"]):
+            rows[start : start + batch.num_rows] = batch["vector"].flatten().to_numpy().reshape(-1, width)
+            start += batch.num_rows
+        return Vectors(str(embedders[0]), tuple(labels["key"].to_pylist()), rows)
     except (pyarrow.ArrowException, OSError, KeyError, AttributeError, ValueError) as error:
         raise DataError(f"{path}: not a file of vectors ({error}); remove it, and `judge pool` makes it again") from error
 
@@ -121,19 +130,26 @@ def complete(path: Path, embedder: Embedder, texts: Iterable[str], progress: Pro
     """
     parts = path.with_suffix("")
     held = [read(path), *(read(part) for part in sorted(parts.glob("*.parquet")))]
-    known = _merged(embedder.name, [vectors for vectors in held if vectors is not None and vectors.embedder == embedder.name])
+    found = [vectors for vectors in held if vectors is not None and vectors.embedder == embedder.name]
+    as_kept = len(found) == 1 and found[0] is held[0]
+    del held
     wanted = {key_of(text): shown(text) for text in texts}
-    lacking = sorted(wanted.keys() - known.places.keys(), key=lambda key: (-len(wanted[key]), key))
-    found = [known]
+    known = {key for vectors in found for key in vectors.keys}
+    lacking = sorted(wanted.keys() - known, key=lambda key: (-len(wanted[key]), key))
     for start in range(0, len(lacking), embedder.chunk):
         keys = lacking[start : start + embedder.chunk]
         rows = _unit(embedder.embed([wanted[key] for key in keys]), len(keys), embedder.name)
         found.append(_merged(embedder.name, [Vectors(embedder.name, tuple(keys), rows)]))
         write(parts / f"{keys[0]}.parquet", found[-1])
         progress(start + len(keys), len(lacking))
-    merged = _merged(embedder.name, found)
-    if merged.keys:
-        write(path, merged)
+    if as_kept and not lacking:
+        merged = found[0]
+    else:
+        merged = _merged(embedder.name, found)
+        # Of many functions the vectors are most of the memory: two times as much is needed to merge them, and not to write.
+        found.clear()
+        if merged.keys:
+            write(path, merged)
     shutil.rmtree(parts, ignore_errors=True)
     return merged
 
@@ -148,7 +164,13 @@ def _merged(embedder: str, found: Sequence[Vectors]) -> Vectors:
     if len(widths) > 1:
         raise UsageError(f"{embedder} gave vectors of {widths[0]} and {widths[1]} figures; remove work/<language>/vectors/")
     keys, places = numpy.unique(numpy.concatenate([vectors.keys for vectors in filled]), return_index=True)
-    return Vectors(embedder, tuple(keys.tolist()), numpy.concatenate([vectors.rows for vectors in filled])[places])
+    rows = numpy.empty((len(keys), widths[0]), numpy.float32)
+    starts = numpy.cumsum([0, *(len(vectors.keys) for vectors in filled)])[:-1]
+    by_place = numpy.argsort(places)
+    shares = numpy.split(by_place, numpy.searchsorted(places[by_place], starts[1:]))
+    for vectors, start, share in zip(filled, starts, shares, strict=True):
+        rows[share] = vectors.rows[places[share] - start]
+    return Vectors(embedder, tuple(keys.tolist()), rows)
 
 
 def _unit(rows: Any, count: int, embedder: str) -> Any:

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pools import vectors
 from pools.dataset import Function, Query
 from pools.errors import DataError, UsageError
 from pools.settings import EmbeddingSettings
+from pools.vectors import Vectors
 from tests.conftest import ROOT
 
 TEXTS = [f"text {number} " + "x" * (number % 7) for number in range(20)]
@@ -183,3 +186,29 @@ def test_similarity_needs_a_vector_of_everything(tmp_path: Path) -> None:
     assert found.cosine(("q", "g")) == pytest.approx(a @ c / numpy.linalg.norm(a) / numpy.linalg.norm(c), abs=1e-6)
     assert vectors.between(made, queries, [*functions, Function("h", "go", "text d")]) is None
     assert vectors.between(None, queries, functions) is None
+
+
+@given(st.lists(st.lists(st.text("ab", max_size=2), min_size=1, max_size=6, unique=True), min_size=1, max_size=5))
+def test_merged_each_key_has_the_vector_of_the_first_that_has_it(parts: list[list[str]]) -> None:
+    made = [
+        Vectors("e", tuple(keys), numpy.array([[number, place] for place, _ in enumerate(keys)], numpy.float32))
+        for number, keys in enumerate(parts)
+    ]
+    merged = vectors._merged("e", [Vectors("e", (), numpy.zeros((0, 1), numpy.float32)), *made])
+    first: dict[str, list[int]] = {}
+    for number, keys in enumerate(parts):
+        for place, key in enumerate(keys):
+            first.setdefault(key, [number, place])
+    assert list(merged.keys) == sorted(first)
+    assert merged.rows.tolist() == [first[key] for key in merged.keys]
+
+
+def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "v.parquet"
+    made = vectors.complete(path, Hashes(), TEXTS)
+    for rows in (1, 7, len(TEXTS), 100):
+        monkeypatch.setattr(vectors, "ROWS", rows)
+        found = vectors.read(path)
+        assert found is not None
+        assert (found.embedder, found.keys, found.rows.tolist()) == ("hashes", made.keys, made.rows.tolist())
+        assert found.rows.dtype == numpy.float32
