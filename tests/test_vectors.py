@@ -85,6 +85,21 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert not path.with_suffix("").exists()
 
 
+def test_a_run_that_ended_before_its_chunks_were_merged_is_only_merged(tmp_path: Path) -> None:
+    whole, path = tmp_path / "whole.parquet", tmp_path / "v.parquet"
+    made = vectors.complete(whole, Hashes(), TEXTS)
+    for start, end in ((0, 12), (12, 20)):
+        part = Vectors(made.embedder, made.keys[start:end], made.rows[start:end])
+        vectors.write(path.with_suffix("") / f"{start}.parquet", part)
+    unused = Hashes(fail_at=0)
+    assert vectors.complete(path, unused, TEXTS).keys == made.keys
+    assert path.read_bytes() == whole.read_bytes()
+    assert not path.with_suffix("").exists()
+    before = path.stat().st_mtime_ns
+    assert vectors.complete(path, unused, TEXTS[:3]).keys == made.keys
+    assert path.stat().st_mtime_ns == before
+
+
 def test_a_killed_process_loses_one_chunk_at_most(tmp_path: Path) -> None:
     program = """
         import os, signal, sys
