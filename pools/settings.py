@@ -55,7 +55,8 @@ class LlmSettings:
     model: str = _key("", "model name as the endpoint knows it; empty: judge.model")
     prompt: str = _key(
         "yesno",
-        "a built-in wording (yesno, yesno-plain, yesno-useful) or the path of a .j2 file; `judge tune --retriever llm` tries",
+        "a built-in wording's name (yesno, yesno-plain, yesno-useful), or the path of a .j2 file of your own; "
+        "`judge tune --retriever llm` chooses",
     )
     max_tokens: int = _key(8, "most tokens of an answer; a model that thinks before it answers needs more", 1)
     prefilter: int = _key(100, "pairs a search that are asked about: its best by bm25 and embedding together; 0 = all", 0)

@@ -51,7 +51,7 @@ class _Found:
     spent: list[tuple[int, float]] = field(default_factory=list)
 
     def trial(self, workspace: Workspace, setting: Setting) -> Trial:
-        """Return all of it as a trial of that setting."""
+        """Return all of it as one trial, with what it cost."""
         costs = [money.total(entry, workspace.settings.prices) for entry in self.totals]
         return Trial(
             model=setting.model,
