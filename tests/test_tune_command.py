@@ -124,6 +124,17 @@ def test_no_tuning_search_and_no_model_are_named(capfd: Capture, sample: Path) -
     assert "no model is named" in judge(capfd, "tune", "--data", sample, "--lang", "python").error
 
 
+@pytest.mark.parametrize("retriever", [(), ("--retriever", "llm")])
+def test_nothing_is_paid_for_before_every_prompt_is_there(capfd: Capture, sample: Path, retriever: tuple[str, ...]) -> None:
+    prompt = "yesno" if retriever else "judge"
+    with FakeApi() as api:
+        done = judge(
+            capfd, "tune", "--data", sample, "--lang", "python", *retriever, "--prompt", prompt, "--prompt", "mispelt",
+            "--model", "m", "--base-url", api.url,
+        )  # fmt: skip
+        assert (done.code, "mispelt" in done.error, api.requests) == (2, True, [])
+
+
 def test_a_judge_that_refuses_pairs_is_not_chosen(capfd: Capture, sample: Path) -> None:
     before = (sample / "judge.toml").read_bytes()
     refused = min(tuning_pairs(sample))

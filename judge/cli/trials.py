@@ -99,13 +99,30 @@ def _together(language: str, pair: PairKey) -> PairKey:
     return (f"{language} {pair[0]}", pair[1])
 
 
+def check(workspace: Workspace, settings: Sequence[Setting], of_retriever: bool) -> None:
+    """Raise `UsageError` for a setting that cannot be tried, so that no other is paid for before that is known."""
+    for setting in settings:
+        if of_retriever:
+            yesno.identity(_as_retriever(workspace, setting), setting.model)
+        else:
+            judges.identity(_as_judge(workspace, setting), setting.model)
+
+
+def _as_judge(workspace: Workspace, setting: Setting) -> Workspace:
+    changed = replace(workspace.settings.judge, prompt=setting.prompt, pairs_per_batch=setting.pairs_per_batch)
+    return replace(workspace, settings=replace(workspace.settings, judge=changed))
+
+
+def _as_retriever(workspace: Workspace, setting: Setting) -> Workspace:
+    changed = replace(workspace.settings.llm, prompt=setting.prompt)
+    return replace(workspace, settings=replace(workspace.settings, llm=changed))
+
+
 def of_judge(
     workspace: Workspace, pairs: Items, setting: Setting, base_url: str | None, limits: Limits
 ) -> tuple[Trial, Limits]:
     """Have a judge rate the pairs of every language, as far as its ledgers lack them; returns what is left of the limits."""
-    changed = replace(workspace.settings.judge, prompt=setting.prompt, pairs_per_batch=setting.pairs_per_batch)
-    tuned = replace(workspace, settings=replace(workspace.settings, judge=changed))
-    found = _Found()
+    tuned, found = _as_judge(workspace, setting), _Found()
     for language, part in pairs.items():
         found.judge_id, limits = _rate(tuned, language, part, setting, base_url, limits)
         ledger = Ledger.read(_path(workspace, language, found.judge_id))
@@ -119,9 +136,8 @@ def of_retriever(
     workspace: Workspace, pairs: Items, setting: Setting, base_url: str | None, limits: Limits
 ) -> tuple[Trial, Limits]:
     """Have the retriever llm say yes or no to the pairs of every language, like `of_judge`; a hit has the highest rating."""
-    settings = replace(workspace.settings, llm=replace(workspace.settings.llm, prompt=setting.prompt))
-    tuned = replace(workspace, settings=settings)
-    chosen = yesno.identity(tuned, setting.model)
+    tuned = _as_retriever(workspace, setting)
+    settings, chosen = tuned.settings, yesno.identity(tuned, setting.model)
     found = _Found(chosen.judge_id)
     for language, part in pairs.items():
         client = endpoints.client(settings, chosen.model, base_url, chosen.sampling)

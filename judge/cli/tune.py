@@ -134,6 +134,7 @@ def _results(
     from gates import tuning
     from judge.cli import trials
 
+    trials.check(workspace, tried, of_retriever)
     pairs = trials.items(workspace)
     run = trials.of_retriever if of_retriever else trials.of_judge
     found = []
