@@ -66,22 +66,27 @@ class Stability:
 class Watch:
     """The running agreement: canaries rated, how many with the experts' verdict, and the share at the gate (None: no pair).
 
-    `chance` is the probability of so few at the gate's share: the lower tail of the binomial distribution.
+    `chance` is the probability of so few at the gate's share, the lower tail of the binomial distribution, where it was lowest:
+    after the first `until` canaries, of which `agreed` had the experts' verdict. What was rated then stays rated, so canaries
+    that come out well later take back no alarm.
     """
 
     canaries: int
     same: int
     at_gate: float | None
     chance: float
+    until: int
+    agreed: int
 
     @property
     def alarm(self) -> str | None:
-        """A line for a person where the agreement has fallen significantly below the gate's."""
+        """A line for a person where the agreement had fallen significantly below the gate's."""
         if self.chance >= SIGNIFICANT or self.at_gate is None:
             return None
         return (
-            f"the judge agrees with the experts on {self.same} of {self.canaries} hidden expert-rated pairs, and agreed on "
-            f"{self.at_gate:.1%} at the gate (p = {self.chance:.1g}); stop, and find out what has changed at the endpoint"
+            f"the judge agrees with the experts on {self.agreed} of the first {self.until} hidden expert-rated pairs, and "
+            f"agreed on {self.at_gate:.1%} at the gate (p = {self.chance:.1g}); stop, and find out what has changed "
+            f"at the endpoint"
         )
 
 
@@ -95,6 +100,7 @@ class Watcher:
     _seen: int = 0
     _canaries: int = 0
     _same: int = 0
+    _lowest: tuple[float, int, int] = (1.0, 0, 0)
     _at_gate: float | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,12 +112,17 @@ class Watcher:
         """Take in the repeats that are new, and return how things stand."""
         for repeat in self.standing.repeats[self._seen :]:
             if repeat.purpose == "pool" and repeat.pair in self.experts:
-                self._canaries += 1
-                self._same += self._agrees(repeat.pair, repeat.rating)
+                self._take(self._agrees(repeat.pair, repeat.rating))
         self._seen = len(self.standing.repeats)
-        share = self._at_gate
-        chance = 1.0 if share is None else lower_tail(self._same, self._canaries, share)
-        return Watch(self._canaries, self._same, share, chance)
+        return Watch(self._canaries, self._same, self._at_gate, *self._lowest)
+
+    def _take(self, agrees: bool) -> None:
+        self._canaries += 1
+        self._same += agrees
+        # One that agrees never makes so few less likely, and nearly all do.
+        if not agrees and self._at_gate is not None:
+            chance = lower_tail(self._same, self._canaries, self._at_gate)
+            self._lowest = min(self._lowest, (chance, self._canaries, self._same))
 
     def _agrees(self, pair: PairKey, rating: int) -> bool:
         ratings = self.experts[pair]

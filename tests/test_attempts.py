@@ -156,14 +156,24 @@ def record_of_another_language(folder: Path) -> None:
 
 def judge_that_changed(folder: Path) -> None:
     """Canaries, expert-rated pairs hidden among the pool's, that the judge now gets wrong."""
+    rate_canaries(folder, lambda rating: 3 - rating)
+
+
+def judge_that_changed_back(folder: Path) -> None:
+    judge_that_changed(folder)
+    for _ in range(20):
+        rate_canaries(folder, lambda rating: rating, first=40)
+
+
+def rate_canaries(folder: Path, now: Callable[[int], int], first: int = 0) -> None:
     path = work(folder, "python", "judgements.jsonl")
     data = dataset.load(folder, SCALE)
-    pairs = sorted(data.experts_of("python"))[:40]
+    pairs = sorted(data.experts_of("python"))[first : first + 40]
     with Ledger.open(path) as ledger:
         judge_id = ledger.judges()[0]
         before = ledger.ratings(judge_id)
         batch = Batch.of([Item(pair, "search", "code") for pair in pairs])
-        ratings = [{"id": entry, "rating": 3 - before[item.pair]} for entry, item in batch.entries]
+        ratings = [{"id": entry, "rating": now(before[item.pair])} for entry, item in batch.entries]
         answer = Answer(json.dumps({"ratings": ratings}), "stop", "m")
         ledger.add(entries.reply(judge_id, "pool", batch, answer))
 
@@ -243,7 +253,12 @@ ATTEMPTS = {
         "python", judges_rating_for_experts, r"relevance \d\.0, which is not the mean of \["
     ),
     "experts' row as judge's": Attempt("python", experts_row_as_judges, r"qrels have q\d+ \S+ from a judge but with expert_ra"),
-    "canaries": Attempt("python", judge_that_changed, r"the gate is closed again: the judge agrees .* on \d+ of \d+ hidden"),
+    "canaries": Attempt(
+        "python", judge_that_changed, r"the gate is closed again: the judge agrees .* on \d+ of the first \d+ hidden"
+    ),
+    "canaries outweighed": Attempt(
+        "python", judge_that_changed_back, r"the gate is closed again: the judge agrees .* on \d+ of"
+    ),
 }
 
 

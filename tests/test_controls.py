@@ -12,7 +12,7 @@ from judge.batches import Item
 from judge.controls import Controls, Stability, lower_tail, retests, stability, watch
 from judge.ledger import Ledger
 from judge.money import Limits
-from judge.standing import Standing
+from judge.standing import Repeat, Standing
 from pools.errors import Stopped
 from pools.settings import JudgeSettings
 from tests.fake_api import FakeApi, rating_of
@@ -116,6 +116,19 @@ def test_one_pair_a_batch_leaves_room_for_lone_canaries_only(tmp_path: Path) -> 
         rate(fake, path, POOL, settings, controls=controls(1, 0.0))
         assert {len(asked.pairs) for asked in fake.requests} == {1}
         assert len(fake.requests) - first == 100 + 100 // 20
+
+
+@pytest.mark.parametrize("good", [0, 500])
+def test_an_alarm_stays_whatever_comes_after(good: int) -> None:
+    right, *wrong = sorted(EXPERTS)[:5]
+    standing = Standing(ratings=truth(VALIDATION) | {pair: 3 - EXPERTS[pair][0] for pair in wrong})
+    before = watch(standing, EXPERTS, 2)
+    rating = standing.ratings[right]
+    for number in range(9 + good):
+        standing.repeats.append(Repeat(right, "pool", 3 - rating if number < 9 else rating, 0.0, number))
+    found = watch(standing, EXPERTS, 2)
+    assert (before.alarm, found.canaries, found.same) == (None, 9 + good, good)
+    assert "on 0 of the first 9 hidden" in (found.alarm or "")
 
 
 def test_nothing_to_compare_is_no_alarm() -> None:
