@@ -6,6 +6,7 @@ lists the valid ones, because a misspelt threshold that is silently ignored is a
 """
 
 import dataclasses
+import math
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -180,6 +181,8 @@ def _value(hint: Any, value: Any, metadata: Any, place: str) -> Any:
     if (least is not None and not value >= least) or (most is not None and not value <= most):
         span = f"at least {least}" if most is None else f"between {least} and {most}"
         raise UsageError(f"{place} must be {span}, not {value!r}")
+    if hint is float and not math.isfinite(value):
+        raise UsageError(f"{place} must be a finite number, not {value!r}")
     return value
 
 

@@ -105,6 +105,7 @@ BAD = {
     "rating of 7": ("qrels.jsonl", OFF_SCALE, 3, r"qrels\.jsonl:1: .*7.*off the scale 0-3"),
     "missing column": ("queries.jsonl", NO_SEARCH, 3, r"queries\.jsonl:1: search must be .* is missing"),
     "NUL byte": ("queries.jsonl", b'{"search_id": "q\0"}\n', 3, r"queries\.jsonl:1: holds a NUL byte; write"),
+    "all relevant": ("judge.toml", b"relevant_from = 0\n", 2, r"judge\.toml: relevant_from is 0, .*; set it above 0"),
     "settings": ("judge.toml", b"[gate]\nf2 = 0.1\n", 2, r"judge\.toml: unknown key gate\.f2; valid are gate\.f1"),
 }
 

@@ -33,6 +33,8 @@ def test_the_commented_file_holds_every_default(tmp_path: Path) -> None:
         ("[gate]\nf_1 = 0.5", r"unknown key gate\.f_1; valid are gate\.f1, "),
         ("[gate]\nf1 = 1.5", r"gate\.f1 must be between 0 and 1, not 1\.5"),
         ("[gate]\nf1 = nan", r"gate\.f1 must be between 0 and 1, not nan"),
+        ("relevant_from = nan", r"relevant_from must be a finite number, not nan"),
+        ("[judge]\ntimeout = inf", r"judge\.timeout must be a finite number, not inf"),
         ("[gate]\nf1 = '0.5'", r"gate\.f1 must be of type float"),
         ("[gate]\nrequire_confidence = 1", r"must be of type bool"),
         ("[judge]\nattempts = true", r"must be of type int"),

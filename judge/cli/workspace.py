@@ -46,6 +46,11 @@ def open_workspace(folder: Path, languages: Sequence[str]) -> Workspace:
         raise UsageError(f"{folder}: no such folder; name a dataset's with --data, or start one with `judge init {folder}`")
     found = settings.load(folder)
     scale = load_scale(folder, found)
+    if found.relevant_from <= scale.lowest:
+        raise UsageError(
+            f"{folder / settings.FILE}: relevant_from is {found.relevant_from:g}, so every rating on the scale {scale.lowest}-"
+            f"{scale.highest} would be relevant and every judge right; set it above {scale.lowest}"
+        )
     data = dataset.load(folder, scale)
     if "" in languages:
         raise UsageError(f"a language is needed, as in --lang {data.languages[0]}; {folder} has {', '.join(data.languages)}")
