@@ -46,7 +46,7 @@ def text(data: Dataset, chapters: Sequence[Chapter], settings: Settings, scale: 
         _summary(data),
         _files(),
         "## Contents\n\n" + _contents(data),
-        _rating(data, scale, settings),
+        _rating(data, chapters, scale, settings),
         _judges(chapters) if chapters else "",
         _gates(data, chapters) if chapters else "",
         _pools(data, chapters),
@@ -125,12 +125,18 @@ def _contents(data: Dataset) -> str:
     )
 
 
-def _rating(data: Dataset, scale: Scale, settings: Settings) -> str:
+def _rating(data: Dataset, chapters: Sequence[Chapter], scale: Scale, settings: Settings) -> str:
     several = sum(len(qrel.expert_ratings) > 1 for qrel in data.qrels)
+    # What is sealed decides which ratings are relevant, whatever judge.toml says now.
+    sealed = {chapter.language: chapter.evidence.seal.relevant_from for chapter in chapters}
+    own = {language: f"{sealed.get(language, settings.relevant_from):g}" for language in data.languages}
+    least = own[data.languages[0]]
+    if len(set(own.values())) > 1:
+        least = "that of its language: " + ", ".join(f"{value} in {language}" for language, value in own.items())
     levels = "\n".join(f"- {value}: {words}" for value, words in reversed(scale.levels))
     return (
         f"## Ratings\n\nExperts and judge use one scale, {scale.lowest} to {scale.highest}:\n\n{levels}\n\n"
-        f"A pair is relevant where the experts' mean, or the judge's rating, is at least {settings.relevant_from:g}. "
+        f"A pair is relevant where the experts' mean, or the judge's rating, is at least {least}. "
         f"{several} pairs were rated by two experts or more. An expert's rating always wins over the judge's, which stands "
         f"beside it in `judge_rating`."
     )

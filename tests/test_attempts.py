@@ -71,6 +71,12 @@ def another_scale(folder: Path) -> None:
     rate_again(folder)
 
 
+def other_words_of_the_scale(folder: Path) -> None:
+    levels = "".join(f'{value} = "{words}, more or less"\n' for value, words in SCALE.levels)
+    (folder / "mine.toml").write_text(f'name = "relevance"\n[levels]\n{levels}', encoding="utf-8")
+    change_toml(folder, 'scale = "mine.toml"\n')
+
+
 def edited_gold(folder: Path) -> None:
     rows = [row for _, row in tables.read(folder / "qrels.jsonl")]
     row = next(row for row in rows if row["language"] == "python" and row["expert_ratings"])
@@ -229,6 +235,9 @@ ATTEMPTS = {
     "another model": Attempt("python", another_model, ANOTHER_JUDGE, NOT_ITS_RATINGS),
     "another prompt letter": Attempt("python", another_prompt_letter, ANOTHER_JUDGE, NOT_ITS_RATINGS),
     "another scale": Attempt("python", another_scale, ANOTHER_JUDGE, NOT_ITS_RATINGS),
+    "scale's words": Attempt(
+        "python", other_words_of_the_scale, r"closed again: judge\.toml's scale is not the one that judge"
+    ),
     "edited gold": Attempt("python", edited_gold, r"the expert ratings are not those sealed before the first rating"),
     "edited gate.json": Attempt("go", edited_record, r"does not follow from the ratings \(verdict\): it was edited"),
     "edited figures": Attempt("go", edited_figures_too, r"does not follow from the ratings \(verdict, agreement\): it was"),
@@ -360,6 +369,17 @@ def test_nobody_chooses_the_seed_of_a_verdict(capfd: Capture, gated: Path, tmp_p
     change_toml(tmp_path / "sample", "seed = 7\n")
     assert judge(capfd, "gate", "--data", tmp_path / "sample", "--lang", "python").code == 0
     assert work(tmp_path / "sample", "python", "gate.json").read_bytes() == before
+
+
+def test_the_card_tells_what_counted_as_relevant_by_the_seal(
+    capfd: Capture, merged: Mapping[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "sample"
+    shutil.copytree(merged["python"], folder)
+    change_toml(folder, "relevant_from = 3\n")
+    assert judge(capfd, "export", "--data", folder).code == 0
+    card = (folder / "export" / "README.md").read_text(encoding="utf-8")
+    assert "or the judge's rating, is at least 2. " in card
 
 
 @pytest.mark.parametrize("name", ["edited gold", "canaries"])

@@ -14,6 +14,7 @@ from gates.seal import Seal
 from judge import controls
 from judge.cli import seals
 from judge.cli.workspace import Workspace
+from judge.entries import Seal as Sealed
 from judge.ledger import Ledger
 from pools import pool
 from pools.dataset import PairKey
@@ -53,7 +54,10 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
         stated=seals.stated(workspace, language, sealed),
         identity=sealed.identity,
         changes=changes(ledger, language, chosen),
-        alarms=_alarms(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
+        alarms=(
+            *_of_scale(workspace, sealed),
+            *_of_canaries(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
+        ),
         observations=controls.stability(
             ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from
         ).lines(),
@@ -125,7 +129,18 @@ def _full(ledger: Ledger, judge_id: str) -> frozenset[PairKey]:
     return frozenset(set.intersection(*found))
 
 
-def _alarms(experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: str, relevant_from: float) -> tuple[str, ...]:
+def _of_scale(workspace: Workspace, sealed: Sealed) -> tuple[str, ...]:
+    if sealed.identity["scale"]["levels"] == [list(level) for level in workspace.scale.levels]:
+        return ()
+    return (
+        f"judge.toml's scale is not the one that judge {sealed.judge_id} rated on, in its values or its words; restore that "
+        f"one, or rate on this one, as another judge",
+    )
+
+
+def _of_canaries(
+    experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: str, relevant_from: float
+) -> tuple[str, ...]:
     watched = [controls.watch(ledger.standing(one), experts, relevant_from).alarm for one in members(ledger, judge_id)]
     return tuple(alarm for alarm in watched if alarm is not None)
 
