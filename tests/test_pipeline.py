@@ -237,8 +237,10 @@ def test_the_threshold_cannot_be_lowered_after_looking(capfd: Capture, sample: P
     assert judge(capfd, "gate", *common, "--reseal", " ").code == 2
     done = judge(capfd, "gate", *common, "--reseal", "a lower bar, for all to see")
     assert (done.code, "F1" in done.out) == (0, True)
-    assert "a lower bar, for all to see" in judge(capfd, "log", *common).out
     assert judge(capfd, "merge", *common).code == 0
+    events = judge(capfd, "log", *common).out.splitlines()
+    assert ["a lower bar, for all to see" in line for line in events] == [True, False], "in their order"
+    assert all(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  go  ", line) for line in events)
     assert judge(capfd, "export", "--data", sample).code == 0
     assert "a lower bar, for all to see" in (sample / "export" / "README.md").read_text(encoding="utf-8")
 

@@ -1,6 +1,5 @@
 """`judge merge`: a judge's ratings into the qrels, where the gate passed."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,9 +35,10 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
 
     from gates import log, qrels
     from judge.cli import evidences
+    from judge.ledger import now
 
     workspace = open_workspace(data, langs)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    moment = now()
     merged = workspace.dataset
     events: list[log.Event] = []
     done: list[str] = []
@@ -58,12 +58,12 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
             if override is None:
                 refused.append(closed)
                 continue
-            events.append(log.Event(now, "override", language, found.judge_id, override, str(closed)))
+            events.append(log.Event(moment, "override", language, found.judge_id, override, str(closed)))
         rows = qrels.merge(merged, language, found.pool, found.ratings, found.seal.relevant_from)
         merged = replace(merged, qrels=rows)
         added = sum(row.language == language and row.source == "judge" for row in rows)
         done.append(f"{language}: {added} pairs rated by judge {found.judge_id} merged" + (" by override" if closed else ""))
-        events.append(log.Event(now, "merge", language, found.judge_id, None, f"{added} pairs"))
+        events.append(log.Event(moment, "merge", language, found.judge_id, None, f"{added} pairs"))
     _write(merged, events)
     if done:
         click.echo("\n".join(done))

@@ -1,7 +1,7 @@
 """`judge import ratings`: further expert ratings, filled in by a person, into the qrels."""
 
 import re
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import click
@@ -33,6 +33,7 @@ def ratings(data: Path, path: Path, rater: str, day: str) -> None:
     from dataclasses import replace
 
     from gates import labels, log, qrels
+    from judge.ledger import now
 
     workspace = open_workspace(data, ())
     _check_date(day)
@@ -41,9 +42,9 @@ def ratings(data: Path, path: Path, rater: str, day: str) -> None:
         raise UsageError(f"{path}: no row has a rating; fill in the column `rating`")
     rows = labels.add_layer(workspace.dataset, given, rater, day, workspace.settings.relevant_from)
     counts = Counter(language for language, _, _ in given)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    moment = now()
     for language, count in sorted(counts.items()):
-        log.append(data, log.Event(now, "import", language, None, None, f"{count} ratings by {rater.strip()} of {day}"))
+        log.append(data, log.Event(moment, "import", language, None, None, f"{count} ratings by {rater.strip()} of {day}"))
     qrels.write(data, replace(workspace.dataset, qrels=rows).qrels)
     for language, count in sorted(counts.items()):
         click.echo(f"{language}: {count} expert ratings by {rater.strip()} of {day} added")

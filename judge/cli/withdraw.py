@@ -1,6 +1,5 @@
 """`judge withdraw`: a judge's ratings out of the qrels again."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -24,6 +23,7 @@ def withdraw(data: Path, language: str, judge_id: str, reason: str) -> None:
     from dataclasses import replace
 
     from gates import log, qrels
+    from judge.ledger import now
 
     workspace = open_workspace(data, (language,))
     merged = log.merged(log.read(data, language))
@@ -32,7 +32,7 @@ def withdraw(data: Path, language: str, judge_id: str, reason: str) -> None:
     if merged.judge_id != judge_id:
         raise UsageError(f"{language}: the ratings merged are by judge {merged.judge_id}, not {judge_id}; name that one")
     before = sum(qrel.source == "judge" for qrel in workspace.dataset.qrels_of(language))
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    log.append(data, log.Event(now, "withdraw", language, judge_id, reason, f"{before} pairs"))
+    moment = now()
+    log.append(data, log.Event(moment, "withdraw", language, judge_id, reason, f"{before} pairs"))
     qrels.write(data, replace(workspace.dataset, qrels=qrels.withdraw(workspace.dataset, language)).qrels)
     click.echo(f"{language}: {before} pairs rated by judge {judge_id} withdrawn")
