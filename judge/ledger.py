@@ -18,11 +18,14 @@ from filelock import FileLock, Timeout
 from judge import chain, entries, replies
 from judge.chain import End
 from judge.entries import Record, Seal
+from judge.extent import Extent
 from judge.replies import Reading
 from judge.standing import Job, Standing, Totals
 from pools.dataset import PairKey
 from pools.errors import DataError, Stopped, UsageError
 
+LAST = 20
+"""Bytes at the end of a line that its chain is in."""
 Now = Callable[[], str]
 """Tells the time as ISO 8601, UTC."""
 
@@ -110,6 +113,19 @@ class Ledger:
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
+
+    @property
+    def extent(self) -> Extent:
+        """How far the ledger has got on the disk."""
+        return Extent(self._end.offset, self._end.chain)
+
+    def continues(self, earlier: Extent) -> bool:
+        """Return whether this ledger once ended there, and nothing before is gone or another since."""
+        if not 0 < earlier.size <= self._end.offset:
+            return earlier.size == 0
+        with self.path.open("rb") as file:
+            file.seek(max(0, earlier.size - LAST))
+            return file.read(min(earlier.size, LAST)).rstrip(b"\n").endswith(f'{earlier.last}"}}'.encode())
 
     def seal(self, judge_id: str) -> Seal | None:
         """Return the seal in force for a judge, None where it has none yet."""

@@ -134,6 +134,24 @@ def ledger_forged_throughout(folder: Path) -> None:
     path.write_bytes(b"".join(out))
 
 
+def ledger_cut_and_gated_again(folder: Path) -> None:
+    """Take the lines away in which the judge's canaries came out badly."""
+    path = work(folder, "python", "judgements.jsonl")
+    before = path.read_bytes()
+    judge_that_changed(folder)
+    assert process("gate", "--data", folder, "--lang", "python").code == 1
+    path.write_bytes(before)
+    assert process("gate", "--data", folder, "--lang", "python").code == 1
+
+
+def ledger_cut_and_rated_again(folder: Path) -> None:
+    """Take away all that a judge which missed had rated, and have it try once more."""
+    path = work(folder, "go", "judgements.jsonl")
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    with FakeApi(rate=as_experts(folder, "go")) as api:
+        process("rate", "--data", folder, "--lang", "go", "--model", "m", "--base-url", api.url, "--continue")
+
+
 def no_ledger(folder: Path) -> None:
     """Take the ledger away, and write the record that a judge without one would pass with."""
     work(folder, "python", "judgements.jsonl").unlink()
@@ -230,6 +248,7 @@ class Attempt:
 
 ANOTHER_JUDGE = r"the gate record is of judge \w+, these ratings are by \w+ \(another model, prompt, scale or batch"
 NOT_ITS_RATINGS = r"has judge_rating \d, the ledger of judge \w+ has"
+CUT = r"the gate is closed again: \S+judgements\.jsonl does not go on from the \d+ bytes that an earlier verdict"
 ATTEMPTS = {
     "no record": Attempt("python", no_record, r"python: no gate record; run"),
     "another model": Attempt("python", another_model, ANOTHER_JUDGE, NOT_ITS_RATINGS),
@@ -247,6 +266,8 @@ ATTEMPTS = {
     "ledger forged": Attempt(
         "python", ledger_forged_throughout, r"the judge's ratings of expert-rated pairs changed since", NOT_ITS_RATINGS
     ),
+    "ledger cut": Attempt("python", ledger_cut_and_gated_again, CUT),
+    "ledger cut, rated again": Attempt("go", ledger_cut_and_rated_again, CUT, NOT_ITS_RATINGS),
     "no ledger": Attempt(
         "python", no_ledger, r"no ledger to merge from; run", r"python: its judge's ratings came without a led"
     ),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge import chain, entries, ledger, replies
+from judge import chain, entries, extent, ledger, replies
 from judge.answer import Answer, Usage
 from judge.batches import Batch
 from judge.ledger import Ledger
@@ -301,3 +301,32 @@ def test_any_record_survives_a_line(records: list[dict[str, object]]) -> None:
         assert chain.follows(text[:-1], "f" * 16) is None
         assert json.loads(text) == record | {"chain": last}
         previous = last
+
+
+def test_a_ledger_continues_what_it_was_before_but_not_what_was_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    book, _, _ = filled(path)
+    book.close()
+    lines = path.read_bytes().splitlines(keepends=True)
+    whole = Ledger.read(path).extent
+    ends = []
+    for content in (b"".join(lines[:-2]), b"".join(lines)[:-1]):  # without its last reply; without its last line end
+        path.write_bytes(content)
+        ends.append(Ledger.read(path).extent)
+        assert not Ledger.read(path).continues(whole)
+    path.write_bytes(b"".join(lines))
+    assert [Ledger.read(path).continues(end) for end in (*ends, whole)] == [True, True, True]
+    path.write_bytes(b"".join(lines[:-2]))
+    with Ledger.open(path) as book:
+        book.add(entries.failure(ID, ("q", "f" * len(lines[-1])), "another line"))
+        assert [book.continues(end) for end in (*ends, whole)] == [True, False, False]
+    assert Ledger.read(tmp_path / "none").continues(Ledger.read(tmp_path / "none").extent)
+
+
+@pytest.mark.parametrize("content", ["", "[1]", '{"size": "1", "last": "a"}', '{"size": 1}'])
+def test_an_extent_that_is_none_is_named(tmp_path: Path, content: str) -> None:
+    path = extent.path(tmp_path / "l.jsonl")
+    assert extent.read(path) is None
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=r"extent\.json: not how far a ledger had got"):
+        extent.read(path)

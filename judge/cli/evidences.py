@@ -11,10 +11,11 @@ from gates import evidence, gate, log, panel
 from gates.evidence import Evidence
 from gates.gate import GateRecord
 from gates.seal import Seal
-from judge import controls
+from judge import controls, extent
 from judge.cli import seals
 from judge.cli.workspace import Workspace
 from judge.entries import Seal as Sealed
+from judge.extent import Extent
 from judge.ledger import Ledger
 from pools import pool
 from pools.dataset import PairKey
@@ -47,6 +48,7 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
     sealed = ledger.seal(chosen)
     if sealed is None:
         raise DataError(f"{ledger.path}: ratings of judge {chosen} without a seal; restore the ledger")
+    cut = _of_cut(workspace, language, ledger)
     return Evidence(
         judge_id=chosen,
         ratings=ratings(ledger, chosen),
@@ -55,6 +57,7 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
         identity=sealed.identity,
         changes=changes(ledger, language, chosen),
         alarms=(
+            *cut,
             *_of_scale(workspace, sealed),
             *_of_canaries(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
         ),
@@ -62,6 +65,8 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
             ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from
         ).lines(),
         full=_full(ledger, chosen),
+        # What an earlier verdict knew of a ledger that was cut since is not forgotten.
+        reached=None if cut else (ledger.extent.size, ledger.extent.last),
     )
 
 
@@ -129,6 +134,16 @@ def _full(ledger: Ledger, judge_id: str) -> frozenset[PairKey]:
     return frozenset(set.intersection(*found))
 
 
+def _of_cut(workspace: Workspace, language: str, ledger: Ledger) -> tuple[str, ...]:
+    known = extent.read(extent.path(workspace.ledger_path(language)))
+    if known is None or ledger.continues(known):
+        return ()
+    return (
+        f"{ledger.path} does not go on from the {known.size} bytes that an earlier verdict was computed from: its end was cut "
+        f"off, or it is another ledger; restore it from a copy, or begin anew in another folder",
+    )
+
+
 def _of_scale(workspace: Workspace, sealed: Sealed) -> tuple[str, ...]:
     if sealed.identity["scale"]["levels"] == [list(level) for level in workspace.scale.levels]:
         return ()
@@ -174,4 +189,6 @@ def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
     record = evidence.verdict(workspace.dataset, language, found, notes)
     if found.judge_id is not None:
         gate.write(gate.path(workspace.folder, language), record)
+        if found.reached is not None:
+            extent.write(extent.path(workspace.ledger_path(language)), Extent(*found.reached))
     return record

@@ -1,0 +1,43 @@
+"""How far a ledger had got when a verdict was computed from it, kept in a file beside it.
+
+A chain of hashes shows what was changed in a ledger, and not that its end was cut off. It is no part of the gate record, which
+the same ratings give the same bytes, whatever order and time they came in.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pools import files
+from pools.errors import DataError
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The bytes of a ledger's whole lines, and the chain of the last of them."""
+
+    size: int
+    last: str
+
+
+def path(ledger: Path) -> Path:
+    """Return where the extent of a ledger is kept."""
+    return ledger.with_name("extent.json")
+
+
+def read(path: Path) -> Extent | None:
+    """Return the extent in a file, None where there is no file; raises `DataError` where the file holds none."""
+    if not path.is_file():
+        return None
+    try:
+        found = Extent(**json.loads(files.read(path)))
+    except (ValueError, TypeError) as error:
+        raise DataError(f"{path}: not how far a ledger had got ({error}); restore it from a copy") from error
+    if type(found.size) is not int or not isinstance(found.last, str):
+        raise DataError(f"{path}: not how far a ledger had got; restore it from a copy")
+    return found
+
+
+def write(path: Path, extent: Extent) -> None:
+    """Replace an extent's file."""
+    files.replace(path, (json.dumps(asdict(extent)) + "\n").encode())
