@@ -1,4 +1,4 @@
-"""How far a ledger had got when a verdict was computed from it, kept in a file beside it.
+"""How far a ledger had got at the last verdict or the end of the last run, kept in a file beside it.
 
 A chain of hashes shows what was changed in a ledger, and not that its end was cut off. It is no part of the gate record, which
 the same ratings give the same bytes, whatever order and time they came in.

@@ -15,7 +15,7 @@ from typing import Self
 
 from filelock import FileLock, Timeout
 
-from judge import chain, entries, replies
+from judge import chain, entries, extent, replies
 from judge.chain import End
 from judge.entries import Record, Seal
 from judge.extent import Extent
@@ -126,6 +126,13 @@ class Ledger:
         with self.path.open("rb") as file:
             file.seek(max(0, earlier.size - LAST))
             return file.read(min(earlier.size, LAST)).rstrip(b"\n").endswith(f'{earlier.last}"}}'.encode())
+
+    def remember(self) -> None:
+        """Note beside the ledger how far it has got, unless it does not go on from where it was noted to have got before."""
+        path = extent.path(self.path)
+        known = extent.read(path)
+        if known is None or self.continues(known):
+            extent.write(path, self.extent)
 
     def seal(self, judge_id: str) -> Seal | None:
         """Return the seal in force for a judge, None where it has none yet."""

@@ -248,7 +248,7 @@ class Attempt:
 
 ANOTHER_JUDGE = r"the gate record is of judge \w+, these ratings are by \w+ \(another model, prompt, scale or batch"
 NOT_ITS_RATINGS = r"has judge_rating \d, the ledger of judge \w+ has"
-CUT = r"the gate is closed again: \S+judgements\.jsonl does not go on from the \d+ bytes that an earlier verdict"
+CUT = r"the gate is closed again: \S+judgements\.jsonl does not go on from the \d+ bytes that it had"
 ATTEMPTS = {
     "no record": Attempt("python", no_record, r"python: no gate record; run"),
     "another model": Attempt("python", another_model, ANOTHER_JUDGE, NOT_ITS_RATINGS),

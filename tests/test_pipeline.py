@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from judge import batches, redaction
+from judge import batches, extent, redaction
 from judge.cli.demo import copy_sample
 from judge.ledger import Ledger
 from pools import dataset, settings
@@ -79,6 +79,10 @@ def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:
     entry = json.loads(done.out)["languages"][0]
     assert (entry["validation_rated"], entry["pool_rated"], entry["failed"]) == (168, entry["pool_pairs"], {})
     assert set(asked.values()) == {1}
+    ledger = sample / "work" / "python" / "judgements.jsonl"
+    known = extent.read(extent.path(ledger))
+    assert known is not None
+    assert known.size > ledger.read_bytes().rindex(b'"kind":"reply"'), "the replies after the verdict are noted too"
     first = [pair for request in api.requests for pair in request.pairs.values()][:168]
     data = dataset.load(sample, scales.load("relevance"))
     searches = {query.search_id: query.search for query in data.queries_of("python")}

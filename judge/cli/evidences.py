@@ -139,7 +139,7 @@ def _of_cut(workspace: Workspace, language: str, ledger: Ledger) -> tuple[str, .
     if known is None or ledger.continues(known):
         return ()
     return (
-        f"{ledger.path} does not go on from the {known.size} bytes that an earlier verdict was computed from: its end was cut "
+        f"{ledger.path} does not go on from the {known.size} bytes that it had at an earlier verdict or run: its end was cut "
         f"off, or it is another ledger; restore it from a copy, or begin anew in another folder",
     )
 

@@ -51,7 +51,11 @@ def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[st
         for line in ledger.notes:
             note(line)
         _seal(workspace, language, judge.identity, ledger)
-        record, outcomes = asyncio.run(_phases(workspace, language, judge, ledger, validation, rest, request))
+        try:
+            record, outcomes = asyncio.run(_phases(workspace, language, judge, ledger, validation, rest, request))
+        finally:
+            # Also where an alarm is why the run was stopped: its canaries came after the verdict.
+            ledger.remember()
         totals = ledger.totals(judge.identity.judge_id)
     limits = request.limits
     for outcome in outcomes:
