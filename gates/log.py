@@ -67,8 +67,11 @@ def read(folder: Path, language: str) -> tuple[Event, ...]:
 
 
 def history(folder: Path, languages: Sequence[str], further: Iterable[Event] = ()) -> tuple[Event, ...]:
-    """Return the events of several languages and `further` ones (a ledger's) by time; equal times keep their order."""
-    events = [*(event for language in languages for event in read(folder, language)), *further]
+    """Return the events of several languages and `further` ones (a ledger's) by time.
+
+    Times are whole seconds. Of the same one, `further` events come first, because nothing is merged before it is sealed.
+    """
+    events = [*further, *(event for language in languages for event in read(folder, language))]
     return tuple(sorted(events, key=lambda event: event.time))
 
 
