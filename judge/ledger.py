@@ -245,6 +245,8 @@ class Ledger:
 
     def _spend(self, reply: Record) -> None:
         usage = reply["usage"]
+        models = self.standing(reply["judge_id"]).models
+        models[reply["model"]] = models.get(reply["model"], 0) + 1
         self.standing(reply["judge_id"]).spend(
             len(reply["sent"]),
             (usage["prompt"], usage["cached"], usage["completion"]),

@@ -69,7 +69,7 @@ class Standing:
     `attempts` counts how often each pair that has no rating was asked for in a way that says something about it; `places`
     the first ratings by tenth of their batch, as a list of counts for each rating; `faults` what was no rating, by status;
     `jobs` those of the endpoint's batch interface that have not ended, by file; `sizes` how many pairs were in the batch in
-    which a validation pair got its rating.
+    which a validation pair got its rating; `models` the replies by the model that the endpoint named.
     """
 
     ratings: dict[PairKey, int] = field(default_factory=dict)
@@ -80,6 +80,7 @@ class Standing:
     faults: dict[str, int] = field(default_factory=dict)
     jobs: dict[str, Job] = field(default_factory=dict)
     sizes: dict[PairKey, int] = field(default_factory=dict)
+    models: dict[str, int] = field(default_factory=dict)
     _sums: list[int] = field(default_factory=lambda: [0] * 9)
     _cost: float = 0.0
 

@@ -284,6 +284,7 @@ class FakeApi:
         yesno: Callable[[str, str], YesNo] | None = None,
         log: Path | None = None,
         completion_tokens: int | None = None,
+        release: str = "2026",
     ) -> None:
         self.requests: list[Asked] = []
         self.answered: list[Asked] = []
@@ -294,7 +295,7 @@ class FakeApi:
         self._faults, self._latency, self._refuses, self._context = faults, latency, frozenset(refuses), context
         self._poison, self._chat, self._rate, self._log, self._instead = poison, chat, rate, log, instead
         self._poisoned, self._yesno = poisoned, yesno
-        self._completion_tokens = completion_tokens
+        self._completion_tokens, self._release = completion_tokens, release
         self.jobs = FakeJobs(self)
         self._in_flight = 0
         self._loop = asyncio.new_event_loop()
@@ -436,7 +437,7 @@ class FakeApi:
             "id": f"chatcmpl-{asked.number}",
             "object": "chat.completion",
             "created": 1_700_000_000,
-            "model": f"{asked.body['model']}-2026",
+            "model": f"{asked.body['model']}-{self._release}",
             "choices": [
                 {
                     "index": 0,

@@ -228,6 +228,30 @@ def test_a_missed_gate_keeps_the_pool_unrated_and_the_qrels_shut(capfd: Capture,
     assert "tried on purpose" in judge(capfd, "log", "--data", sample).out
 
 
+def test_a_verdict_says_that_another_model_answered_under_the_name(capfd: Capture, sample: Path) -> None:
+    """Five requests are the expert-rated pairs; what rates the pool afterwards calls itself something else."""
+    common = ["--data", sample, "--lang", "python"]
+    judge(capfd, "pool", *common)
+    rate = ["rate", *common, "--model", "m", "--base-url"]
+    with FakeApi(rate=as_experts(sample, "python")) as api:
+        assert judge(capfd, *rate, api.url, "--max-requests", 5).code == 4
+    assert "several models" not in judge(capfd, "gate", *common).out
+    with FakeApi(rate=as_experts(sample, "python"), release="2027") as api:
+        assert judge(capfd, *rate, api.url).code == 0
+        replies = len(api.answered)
+    done = judge(capfd, "gate", *common)
+    assert (done.code, f"with so many replies each: m-2026 (5), m-2027 ({replies})" in done.out) == (0, True)
+
+
+def test_a_limit_stays_a_limit_where_nothing_can_be_noted(capfd: Capture, sample: Path) -> None:
+    note = sample / "work" / "python" / "extent.json"
+    note.mkdir(parents=True)
+    rate = ["rate", "--data", sample, "--lang", "python", "--model", "m", "--base-url"]
+    with FakeApi() as api:
+        stopped = judge(capfd, *rate, api.url, "--max-requests", 1)
+        assert (stopped.code, "--max-requests" in stopped.err) == (4, True)
+
+
 def test_the_threshold_cannot_be_lowered_after_looking(capfd: Capture, sample: Path) -> None:
     common = ["--data", sample, "--lang", "go"]
     judge(capfd, "pool", *common)

@@ -61,9 +61,10 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
             *_of_scale(workspace, sealed),
             *_of_canaries(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
         ),
-        observations=controls.stability(
-            ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from
-        ).lines(),
+        observations=(
+            *_of_models(ledger, chosen),
+            *controls.stability(ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from).lines(),
+        ),
         full=_full(ledger, chosen),
         # What an earlier verdict knew of a ledger that was cut since is not forgotten.
         reached=None if cut else (ledger.extent.size, ledger.extent.last),
@@ -140,8 +141,20 @@ def _of_cut(workspace: Workspace, language: str, ledger: Ledger) -> tuple[str, .
         return ()
     return (
         f"{ledger.path} does not go on from the {known.size} bytes that it had at an earlier verdict or run: its end was cut "
-        f"off, or it is another ledger; restore it from a copy, or begin anew in another folder",
+        f"off, or it is another ledger; restore it from a copy, or begin anew in another folder (`judge rate --replay` brings "
+        f"what is left)",
     )
+
+
+def _of_models(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
+    """Say where an endpoint served several models under the one name that a judge's identity has."""
+    lines = []
+    for member in members(ledger, judge_id):
+        served = ledger.standing(member).models
+        if len(served) > 1:
+            told = ", ".join(f"{name} ({count})" for name, count in sorted(served.items()))
+            lines.append(f"judge {member} was answered by several models under one name, with so many replies each: {told}")
+    return tuple(lines)
 
 
 def _of_scale(workspace: Workspace, sealed: Sealed) -> tuple[str, ...]:

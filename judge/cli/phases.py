@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from judge.money import Limits
 from judge.run import Judge, Outcome
 from judge.standing import Purpose
 from pools import pool
-from pools.errors import UsageError
+from pools.errors import JudgeError, Stopped, UsageError
 
 if TYPE_CHECKING:
     from gates.gate import GateRecord
@@ -53,9 +54,12 @@ def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[st
         _seal(workspace, language, judge.identity, ledger)
         try:
             record, outcomes = asyncio.run(_phases(workspace, language, judge, ledger, validation, rest, request))
-        finally:
-            # Also where an alarm is why the run was stopped: its canaries came after the verdict.
-            ledger.remember()
+        except Stopped:
+            # An alarm may be why: its canaries came after the verdict. On a full disk this fails too, and that is told already.
+            with suppress(JudgeError):
+                ledger.remember()
+            raise
+        ledger.remember()
         totals = ledger.totals(judge.identity.judge_id)
     limits = request.limits
     for outcome in outcomes:
