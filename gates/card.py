@@ -179,6 +179,7 @@ def _gates(data: Dataset, chapters: Sequence[Chapter]) -> str:
                 report.number(record.agreement.f1),
                 report.interval(record.interval),
                 f"{record.threshold:g}",
+                "not known" if chapter.evidence.tried is None else chapter.evidence.tried,
                 record.verdict + ("" if record.verdict == "incomplete" else " (clear)" if record.clear else " (uncertain)"),
                 "no" if not merged else "yes" if chapter.override is None else "yes, by override",
             )
@@ -187,13 +188,22 @@ def _gates(data: Dataset, chapters: Sequence[Chapter]) -> str:
             lines.append(_event(chapter.override, "the gate was overridden"))
         changes = [event for event in (*chapter.events, *chapter.evidence.changes) if event.kind in log.CHANGES]
         lines += [_event(event, log.change(event)) for event in dict.fromkeys(changes)]
-    head = ("language", "pairs", "same verdict", "F1", "95% interval", "threshold", "verdict", "ratings included")
+    head = (
+        "language",
+        "pairs",
+        "same verdict",
+        "F1",
+        "95% interval",
+        "threshold",
+        "judges tried",
+        "verdict",
+        "ratings included",
+    )
     return (
         "## The gate\n\nA judge's ratings are included for a language where its F1 of `relevant` on the expert-rated pairs "
         "reaches a threshold that was fixed before its first rating. The interval is from resampling whole searches; a verdict "
-        "is uncertain where too many of the resamples say otherwise.\n\n"
-        + _table(head, rows)
-        + "".join(f"\n\n{line}" for line in lines)
+        "is uncertain where too many of the resamples say otherwise. The more judges were tried on the same expert ratings, "
+        "the likelier it is that one passes by chance.\n\n" + _table(head, rows) + "".join(f"\n\n{line}" for line in lines)
     )
 
 

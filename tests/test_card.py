@@ -52,7 +52,7 @@ def _text(scale: Scale, settings: Settings = SETTINGS, pool: tuple[Entry, ...] =
     rated = {pair: rating for pair, rating in ratings.items() if rating is not None}
     identity = {"model": "a|model", "pairs_per_batch": 40, "shown_characters": 20000, "sampling": {"temperature": 0.0}}
     seal = Seal(settings.gate, 2.0)
-    shown = Evidence("aa", rated, seal, None, identity, pool, (RESEAL,))
+    shown = Evidence("aa", rated, seal, None, identity, pool, (RESEAL,), tried=2)
     record = gate.assess("go", experts, rated, settings.gate, 2.0, 1, "aa")
     return card.text(data, [Chapter("go", shown, record, None)], settings, scale)
 
@@ -88,7 +88,7 @@ def test_tables_are_counted(scale: Scale) -> None:
     assert "| go | bm25 | 2 |\n| go | grep-any | 1 |" in text
     assert '| go | a\\|model | aa | 40 | 20000 | {"temperature": 0.0} |' in text
     bounds = report.interval(interval.of_f1(np.array([[1, 1, 0, 0]])))
-    assert f"| go | 2 | 1 (50%) | 0.6667 | {bounds} | 0.67 | missed (clear) | yes |" in text
+    assert f"| go | 2 | 1 (50%) | 0.6667 | {bounds} | 0.67 | 2 | missed (clear) | yes |" in text
     assert "1 pairs were rated by two experts or more" in text
 
 

@@ -91,7 +91,9 @@ def test_a_panel_goes_through_gate_merge_and_export_as_any_judge(capfd: Capture,
     members = ledger_of(three).judges()
     common = ["--data", three, *COMMON]
     for one in members:
-        assert ": missed (" in judge(capfd, "gate", *common, "--judge", one).out
+        verdict = judge(capfd, "gate", *common, "--judge", one).out
+        assert ": missed (" in verdict
+        assert "note: one of 3 judges tried on these expert ratings" in verdict
     before = len(ledger_of(three).judges())
     done = judge(capfd, "panel", *members, "--method", "majority", *common)
     assert done.code == 0, done.err

@@ -49,6 +49,7 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
     if sealed is None:
         raise DataError(f"{ledger.path}: ratings of judge {chosen} without a seal; restore the ledger")
     cut = _of_cut(workspace, language, ledger)
+    tried = _tried(ledger, workspace.dataset.experts_of(language))
     return Evidence(
         judge_id=chosen,
         ratings=ratings(ledger, chosen),
@@ -62,11 +63,13 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
             *_of_canaries(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
         ),
         observations=(
+            *_of_tries(tried),
             *_of_models(ledger, chosen),
             *controls.stability(ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from).lines(),
         ),
         full=_full(ledger, chosen),
         # What an earlier verdict knew of a ledger that was cut since is not forgotten.
+        tried=tried,
         reached=None if cut else (ledger.extent.size, ledger.extent.last),
     )
 
@@ -144,6 +147,20 @@ def _of_cut(workspace: Workspace, language: str, ledger: Ledger) -> tuple[str, .
         f"off, or it is another ledger; restore it from a copy, or begin anew in another folder (`judge rate --replay` brings "
         f"what is left)",
     )
+
+
+def _tried(ledger: Ledger, experts: Mapping[PairKey, Sequence[int]]) -> int:
+    """Return how many judges, panels included, have ratings of expert-rated pairs."""
+    return sum(
+        any(pair in experts for member in members(ledger, judge_id) for pair in ledger.standing(member).ratings)
+        for judge_id in ledger.judges()
+    )
+
+
+def _of_tries(tried: int) -> tuple[str, ...]:
+    if tried < 2:
+        return ()
+    return (f"one of {tried} judges tried on these expert ratings; the more are tried, the likelier one passes by chance",)
 
 
 def _of_models(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
