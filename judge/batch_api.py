@@ -132,7 +132,7 @@ class _Jobs:
                 self._watch()
             left = self._left(self._within)
             if not left and len(self._within) < len(self._items) and self._left(self._items):
-                raise Stopped(f"{self._limits.pairs} pairs are asked for (--max-pairs); the same command goes on from here")
+                raise Stopped(self._limits.pairs_reached)
             if not left and not self._retested:
                 self._retested, size = True, self._settings.pairs_per_batch
                 left = self._retests()
@@ -167,9 +167,7 @@ class _Jobs:
 
     def _watch(self) -> None:
         """Raise the alarm, once, when the agreement on canaries has fallen below the gate's."""
-        alarm = None if self._watcher is None else self._watcher.look().alarm
-        if alarm is not None:
-            self._watcher = None
+        if self._watcher is not None and (alarm := self._watcher.alarm()) is not None:
             self._note(alarm)
 
     async def _upload(self, left: Sequence[Item], size: int) -> None:
@@ -191,7 +189,7 @@ class _Jobs:
             cost += money.cost(row.expected, self._prices)
             refused = None
             if limits.requests is not None and spent.sent >= limits.requests:
-                refused = f"{limits.requests} requests are made (--max-requests); the same command goes on from here"
+                refused = limits.requests_reached
             elif limits.cost is not None and cost > limits.cost:
                 already = spent.total(self._prices) or 0.0
                 refused = (

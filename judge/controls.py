@@ -101,6 +101,7 @@ class Watcher:
     _canaries: int = 0
     _same: int = 0
     _lowest: tuple[float, int, int] = (1.0, 0, 0)
+    _raised: bool = False
     _at_gate: float | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -115,6 +116,14 @@ class Watcher:
                 self._take(self._agrees(repeat.pair, repeat.rating))
         self._seen = len(self.standing.repeats)
         return Watch(self._canaries, self._same, self._at_gate, *self._lowest)
+
+    def alarm(self) -> str | None:
+        """Return the alarm the first time that there is one, None before and ever after."""
+        if self._raised or len(self.standing.repeats) == self._seen:
+            return None
+        alarm = self.look().alarm
+        self._raised = alarm is not None
+        return alarm
 
     def _take(self, agrees: bool) -> None:
         self._canaries += 1

@@ -28,6 +28,16 @@ class Limits:
             None if self.pairs is None else max(0, self.pairs - pairs),
         )
 
+    @property
+    def requests_reached(self) -> str:
+        """What a run says that stops because it may make no further request."""
+        return f"{self.requests} requests are made (--max-requests); the same command goes on from here"
+
+    @property
+    def pairs_reached(self) -> str:
+        """What a run says that stops because it may ask for no further pair."""
+        return f"{self.pairs} pairs are asked for (--max-pairs); the same command goes on from here"
+
 
 NO_LIMITS = Limits()
 

@@ -136,7 +136,6 @@ class _Run:
         self._hider = None if controls is None else Hider(controls, standing, seed)
         self._watcher = None if controls is None else Watcher(standing, controls.experts, controls.relevant_from)
         self._retested = controls is None
-        self._watched = 0
         self._planned: Iterator[Batch] = self._plan(open_items, limits.pairs)
         self._open = len(open_items)
         self._left = self._open + len(self._exhausted)
@@ -164,7 +163,7 @@ class _Run:
         if self._end is not None:
             raise self._end
         if not self._complete:
-            raise Stopped(f"{self._limits.pairs} pairs are asked for (--max-pairs); the same command goes on from here")
+            raise Stopped(self._limits.pairs_reached)
         standing = self._standing
         failed = {item.pair: standing.failed[item.pair] for item in self._items if item.pair in standing.failed}
         spent = self._spent
@@ -247,7 +246,7 @@ class _Run:
         """Say whether another request is within the limits, given what those in flight will use; ends the run if not."""
         limits, spent = self._limits, self._spent
         if limits.requests is not None and spent.sent >= limits.requests:
-            self._close(Stopped(f"{limits.requests} requests are made (--max-requests); the same command goes on from here"))
+            self._close(Stopped(limits.requests_reached))
             return False
         if limits.cost is None:
             return True
@@ -292,12 +291,7 @@ class _Run:
 
     def _watch(self) -> None:
         """Raise the alarm, once, when the agreement on canaries has fallen below the gate's."""
-        if self._watcher is None or len(self._standing.repeats) == self._watched:
-            return
-        self._watched = len(self._standing.repeats)
-        alarm = self._watcher.look().alarm
-        if alarm is not None:
-            self._watcher = None
+        if self._watcher is not None and (alarm := self._watcher.alarm()) is not None:
             self.note(alarm)
 
     async def _follow_up(self, batch: Batch, reading: Reading) -> None:
