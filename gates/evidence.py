@@ -34,8 +34,8 @@ class Evidence:
     first rating, `stated` what judge.toml says now, `changes` how the ledger came to this seal by others, `alarms` what was
     found wrong with the judge after its verdict, which closes the gate again, `observations` what else was seen of it, for the
     record's notes, `full` the expert-rated pairs that were rated in batches of the production's size, None where nothing says
-    so, `reached` how far the ledger has got, in bytes, and the hash of its last line,
-    `tried` how many judges it has that rated expert-rated pairs, this one included.
+    so, `reached` how far the ledger has got, in bytes, and the hash of its last line, `tried` how many judges it has that rated
+    expert-rated pairs, this one included.
     """
 
     judge_id: str | None

@@ -127,12 +127,15 @@ class Ledger:
             file.seek(max(0, earlier.size - LAST))
             return file.read(min(earlier.size, LAST)).rstrip(b"\n").endswith(f'{earlier.last}"}}'.encode())
 
+    def lost(self) -> Extent | None:
+        """Return how far it was noted to have got, where it does not go on from there; else None."""
+        known = extent.read(extent.path(self.path))
+        return None if known is None or self.continues(known) else known
+
     def remember(self) -> None:
         """Note beside the ledger how far it has got, unless it does not go on from where it was noted to have got before."""
-        path = extent.path(self.path)
-        known = extent.read(path)
-        if known is None or self.continues(known):
-            extent.write(path, self.extent)
+        if self.lost() is None:
+            extent.write(extent.path(self.path), self.extent)
 
     def seal(self, judge_id: str) -> Seal | None:
         """Return the seal in force for a judge, None where it has none yet."""

@@ -48,8 +48,8 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
     sealed = ledger.seal(chosen)
     if sealed is None:
         raise DataError(f"{ledger.path}: ratings of judge {chosen} without a seal; restore the ledger")
-    cut = _of_cut(workspace, language, ledger)
-    tried = _tried(ledger, workspace.dataset.experts_of(language))
+    experts = workspace.dataset.experts_of(language)
+    cut, tried = _of_cut(ledger), _tried(ledger, experts)
     return Evidence(
         judge_id=chosen,
         ratings=ratings(ledger, chosen),
@@ -60,16 +60,16 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
         alarms=(
             *cut,
             *_of_scale(workspace, sealed),
-            *_of_canaries(workspace.dataset.experts_of(language), ledger, chosen, sealed.relevant_from),
+            *_of_canaries(experts, ledger, chosen, sealed.relevant_from),
         ),
         observations=(
             *_of_tries(tried),
             *_of_models(ledger, chosen),
-            *controls.stability(ledger.standing(chosen), workspace.dataset.experts_of(language), sealed.relevant_from).lines(),
+            *controls.stability(ledger.standing(chosen), experts, sealed.relevant_from).lines(),
         ),
         full=_full(ledger, chosen),
-        # What an earlier verdict knew of a ledger that was cut since is not forgotten.
         tried=tried,
+        # What an earlier verdict knew of a ledger that was cut since is not forgotten.
         reached=None if cut else (ledger.extent.size, ledger.extent.last),
     )
 
@@ -138,9 +138,9 @@ def _full(ledger: Ledger, judge_id: str) -> frozenset[PairKey]:
     return frozenset(set.intersection(*found))
 
 
-def _of_cut(workspace: Workspace, language: str, ledger: Ledger) -> tuple[str, ...]:
-    known = extent.read(extent.path(workspace.ledger_path(language)))
-    if known is None or ledger.continues(known):
+def _of_cut(ledger: Ledger) -> tuple[str, ...]:
+    known = ledger.lost()
+    if known is None:
         return ()
     return (
         f"{ledger.path} does not go on from the {known.size} bytes that it had at an earlier verdict or run: its end was cut "
