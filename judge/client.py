@@ -341,13 +341,13 @@ class Client:
             self._loading = asyncio.ensure_future(asyncio.to_thread(_openai))
         openai = await asyncio.shield(self._loading)
         if self._http is None:
+            import httpx2  # which openai has loaded by now
+
             # Loading the certificates takes a fifth of a second, which an endpoint without TLS on this machine does not need.
             plain = self.base_url.startswith("http:") and urlsplit(self.base_url).hostname in _LOOPBACK
             self._http = openai.DefaultAioHttpClient(timeout=None, verify=not plain, follow_redirects=not plain)
             sdk = openai.AsyncOpenAI(base_url=self.base_url, api_key=self._key or "none", http_client=self._http)
             sent = sdk.default_headers | sdk.auth_headers
-            import httpx2
-
             self._headers = httpx2.Headers({name: value for name, value in sent.items() if isinstance(value, str)})
 
 

@@ -4,13 +4,7 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import (
-    data_option,
-    json_option,
-    load_scale,
-    note,
-    show_json,
-)
+from judge.cli.workspace import data_option, json_option, load_scale, note, show_json
 from pools.errors import DataError
 
 
@@ -28,7 +22,6 @@ def check(context: click.Context, data: Path, as_json: bool) -> None:
     Example:
       judge check --data my-collection
     """
-
     from pools import faults, settings
 
     found_settings = settings.load(data)

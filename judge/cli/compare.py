@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import (
-    Workspace,
-    data_option,
-    json_option,
-    lang_option,
-    open_workspace,
-    show_json,
-)
+from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace, show_json
 from pools.dataset import PairKey
 from pools.errors import UsageError
 

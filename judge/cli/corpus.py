@@ -6,12 +6,7 @@ from typing import Any
 
 import click
 
-from judge.cli.workspace import (
-    data_option,
-    json_option,
-    note,
-    show_json,
-)
+from judge.cli.workspace import data_option, json_option, note, show_json
 from pools.errors import UsageError
 
 BROKEN = "function with a syntax error within"
@@ -38,7 +33,6 @@ def corpus(folder: Path, langs: tuple[str, ...], data: Path, include_vendored: b
       judge corpus --from ../flask --lang python --data my-collection
       judge corpus --from ../app --lang javascript --lang typescript --json
     """
-
     from tqdm import tqdm
 
     from pools import checkout, corpus

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import Workspace, data_option, json_option, lang_option, note, open_workspace
+from judge.cli.workspace import Workspace, data_option, json_option, json_text, lang_option, note, open_workspace
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
@@ -103,8 +103,6 @@ def _shown(
     as_json: bool,
     details: bool,
 ) -> str:
-    import json
-
     from gates import findings, report
     from judge.cli import findings as gathered
 
@@ -118,7 +116,7 @@ def _shown(
     document = report.document(records, closed)
     for entry, part in zip(document["gates"], behind, strict=True):
         entry["details"] = findings.document(part)
-    return json.dumps(document | ({"together": together[0]} if together else {}), ensure_ascii=False, indent=2)
+    return json_text(document | ({"together": together[0]} if together else {}))
 
 
 def _needed(workspace: Workspace, found: "dict[str, Evidence]", record: "GateRecord") -> str | None:

@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import (
-    data_option,
-    json_option,
-    load_scale,
-    note,
-    show_json,
-)
+from judge.cli.workspace import data_option, json_option, load_scale, note, show_json
 from pools.errors import UsageError
 from pools.settings import Settings
 from prompts.scales import Scale
@@ -187,7 +181,6 @@ def _finish(data: Path, found: "Collection", as_json: bool) -> None:
 
 
 def _show(data: Path, found: "Collection", as_json: bool, unresolved: dict[str, int]) -> None:
-
     for line in found.notes:
         note(line)
     if found.qrels and not any(qrel.relevant for qrel in found.qrels):

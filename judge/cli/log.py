@@ -4,14 +4,7 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import (
-    data_option,
-    json_option,
-    lang_option,
-    note,
-    open_workspace,
-    show_json,
-)
+from judge.cli.workspace import data_option, json_option, lang_option, note, open_workspace, show_json
 
 
 @click.command()

@@ -69,7 +69,6 @@ def pool(
       judge pool --model gpt-5-mini
       judge pool --model gpt-4.1-mini --max-cost 2
     """
-
     from judge.cli import yesno
     from judge.money import Limits
     from pools import contribution

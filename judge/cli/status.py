@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import (
-    Workspace,
-    data_option,
-    json_option,
-    lang_option,
-    open_workspace,
-    show_json,
-)
+from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace, show_json
 
 if TYPE_CHECKING:
     from judge.ledger import Ledger
@@ -34,7 +27,6 @@ def status(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
       judge status
       judge status --lang go --json
     """
-
     workspace = open_workspace(data, langs)
     found = [_language(workspace, language) for language in workspace.languages]
     if as_json:
@@ -45,7 +37,7 @@ def status(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
 
 def _language(workspace: Workspace, language: str) -> dict[str, Any]:
     from gates import gate, qrels
-    from judge import controls, money
+    from judge import controls
     from judge.cli import evidences
     from judge.ledger import Ledger
     from pools import pool
@@ -60,7 +52,7 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
     ledger = Ledger.read(workspace.ledger_path(language))
     judges = []
     for judge_id in ledger.judges():
-        sealed, totals = ledger.seal(judge_id), ledger.totals(judge_id)
+        sealed = ledger.seal(judge_id)
         relevant_from = sealed.relevant_from if sealed else workspace.settings.relevant_from
         standing = ledger.standing(judge_id)
         watched, steady = controls.watch(standing, experts, relevant_from), controls.stability(standing, experts, relevant_from)
@@ -69,16 +61,7 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
                 "judge_id": judge_id,
                 "model": sealed.identity["model"] if sealed else None,
                 "rated": len(evidences.ratings(ledger, judge_id)),
-                "failed": [
-                    {"search_id": search, "function_id": function, "reason": reason}
-                    for (search, function), reason in sorted(ledger.failed(judge_id).items())
-                ],
-                "requests": totals.requests,
-                "prompt_tokens": totals.usage.prompt,
-                "cached_tokens": totals.usage.cached,
-                "completion_tokens": totals.usage.completion,
-                "secrets_masked": totals.redacted,
-                "cost": money.total(totals, workspace.settings.prices),
+                **_account(workspace, ledger, judge_id),
                 "canaries": {"rated": watched.canaries, "same_verdict": watched.same, "alarm": watched.alarm},
                 "retest": {"pairs": steady.pairs, "same_rating": steady.same_rating, "flip_rate": steady.flip_rate},
                 "places": [{"ratings": count, "mean": mean} for count, mean in steady.places],
@@ -101,13 +84,13 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
 
 def _retrievers(workspace: Workspace, language: str) -> list[dict[str, Any]]:
     """Return what each retriever llm, by its model and wording, was asked for the pool."""
-    from judge import money, yesno
+    from judge import yesno
     from judge.yesno import Answers
 
     answers = Answers.read(yesno.path(workspace.folder, language))
     out = []
     for retriever_id in answers.judges():
-        given, totals = answers.given(retriever_id).values(), answers.totals(retriever_id)
+        given = answers.given(retriever_id).values()
         out.append(
             {
                 "retriever_id": retriever_id,
@@ -115,19 +98,29 @@ def _retrievers(workspace: Workspace, language: str) -> list[dict[str, Any]]:
                 "answered": len(given),
                 "yes": sum(1 for answer in given if answer.yes),
                 "without_probability": sum(1 for answer in given if answer.probability is None),
-                "failed": [
-                    {"search_id": search, "function_id": function, "reason": reason}
-                    for (search, function), reason in sorted(answers.failed(retriever_id).items())
-                ],
-                "requests": totals.requests,
-                "prompt_tokens": totals.usage.prompt,
-                "cached_tokens": totals.usage.cached,
-                "completion_tokens": totals.usage.completion,
-                "secrets_masked": totals.redacted,
-                "cost": money.total(totals, workspace.settings.prices),
+                **_account(workspace, answers, retriever_id),
             }
         )
     return out
+
+
+def _account(workspace: Workspace, ledger: "Ledger", judge_id: str) -> dict[str, Any]:
+    """Return what failed and what was spent, of whoever is asked, as JSON values."""
+    from judge import money
+
+    totals = ledger.totals(judge_id)
+    return {
+        "failed": [
+            {"search_id": search, "function_id": function, "reason": reason}
+            for (search, function), reason in sorted(ledger.failed(judge_id).items())
+        ],
+        "requests": totals.requests,
+        "prompt_tokens": totals.usage.prompt,
+        "cached_tokens": totals.usage.cached,
+        "completion_tokens": totals.usage.completion,
+        "secrets_masked": totals.redacted,
+        "cost": money.total(totals, workspace.settings.prices),
+    }
 
 
 def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequence["PoolPair"]) -> dict[str, Any] | None:

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge.cli.workspace import (
-    Workspace,
-    data_option,
-    json_option,
-    lang_option,
-    note,
-    open_workspace,
-    show_json,
-)
+from judge.cli.workspace import Workspace, data_option, json_option, lang_option, note, open_workspace, show_json
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
@@ -81,7 +73,6 @@ def tune(
       judge tune --model qwen3 --prompt judge --prompt mine.j2 --pairs 1 --pairs 10 --lang go --max-cost 2
       judge tune --retriever llm --model gpt-4.1-mini --prompt yesno --prompt mine.j2
     """
-
     from gates import tuning
     from judge.money import Limits
 

@@ -99,9 +99,14 @@ def endpoint_options(function: F) -> F:
     return function
 
 
+def json_text(document: object) -> str:
+    """Return figures as text for a program to read."""
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
 def show_json(document: object) -> None:
     """Print figures for a program to read."""
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    click.echo(json_text(document))
 
 
 def note(message: str) -> None:
