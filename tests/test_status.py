@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from judge import entries, replies
+from judge.answer import Answer, Usage
+from judge.batches import Batch, Item
 from judge.cli.demo import copy_sample
+from judge.identity import Identity
 from judge.ledger import Ledger
 from pools import dataset, pool
+from pools.settings import GateSettings
+from prompts import templates
 from prompts.scales import Scale
 from tests.command import judge
 
@@ -39,4 +45,26 @@ def test_the_estimate_weighs_each_pair_by_its_probability(capfd: Capture, tmp_pa
     assert found["found"] < found["total"]
     assert found["lower"] <= found["total"] <= found["upper"]
     line = f"{found['missed']:.0f} relevant pairs beside the {found['found']} found"
+    assert line in judge(capfd, *status).out
+
+
+def test_what_a_judge_took_is_the_sum_of_its_replies(capfd: Capture, tmp_path: Path, scale: Scale) -> None:
+    copy_sample(tmp_path / "sample")
+    asked = Identity("m", templates.text("judge"), scale, 20_000, 1, {})
+    with Ledger.open(dataset.work(tmp_path / "sample", "go") / "judgements.jsonl") as ledger:
+        ledger.add(entries.seal(asked, GateSettings(), 2, "0" * 64))
+        for number in range(2):
+            batch = Batch(((f"id{number}", Item((f"q{number}", "f"), "", "")),))
+            answer = Answer(replies.encode({f"id{number}": 2}), "stop", "m", Usage(1_000, 200, 30), 0.25, 4)
+            ledger.add(entries.reply(asked.judge_id, "pool", batch, answer))
+        ledger.add(entries.failure(asked.judge_id, ("q9", "f"), "refused"))
+    status = ("status", "--data", tmp_path / "sample", "--lang", "go")
+    (entry,) = json.loads(judge(capfd, *status, "--json").out)["languages"]
+    (found,) = entry["judges"]
+    assert {name: found[name] for name in ("rated", "failed", "requests", "prompt_tokens", "cached_tokens")} == {
+        "rated": 2, "failed": [{"search_id": "q9", "function_id": "f", "reason": "refused"}], "requests": 2,
+        "prompt_tokens": 2_000, "cached_tokens": 400,
+    }  # fmt: skip
+    assert (found["completion_tokens"], found["secrets_masked"], found["cost"]) == (60, 8, 0.5)
+    line = "2 requests, 2000 prompt tokens (400 cached), 60 completion tokens, $0.5000, 8 secrets masked"
     assert line in judge(capfd, *status).out
