@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from pools import checkout, corpus, extraction
+from pools.checkouts import checkout, extraction, harvest
 
 LANGUAGE, SUFFIX = "python", ".py"
 
@@ -28,9 +28,9 @@ def main() -> None:
     found = sum(len(extraction.functions(extraction.decode(content, LANGUAGE), LANGUAGE, SUFFIX).spans) for _, content in files)
     _show(f"extraction of {len(files)} files", found, time.process_time() - start)
     start = time.process_time()
-    growth = corpus.grow((), LANGUAGE, corpus.harvest(library, LANGUAGE, files).functions)
+    growth = harvest.grow((), LANGUAGE, harvest.harvest(library, LANGUAGE, files).functions)
     with tempfile.TemporaryDirectory() as folder:
-        corpus.write(Path(folder) / "corpus.jsonl.gz", growth.functions)
+        harvest.write(Path(folder) / "corpus.jsonl.gz", growth.functions)
     _show(f"corpus of {growth.added} rows, {growth.near_duplicates} near-duplicates", growth.found, time.process_time() - start)
     click.echo(f"peak {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 

@@ -13,7 +13,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from gates import interval, resampling
+from gates.measures import interval, resampling
 
 Floats = npt.NDArray[np.float64]
 

@@ -17,9 +17,11 @@ from typing import Any
 
 import click
 
-from pools import calibration, embedding, frame, pool, vectors
-from pools.dataset import Function, PairKey, Query
-from pools.settings import PoolSettings
+from pools.dataset.records import Function, PairKey, Query
+from pools.dataset.settings import PoolSettings
+from pools.engines import calibration, vectors
+from pools.retrievers import embedding
+from pools.sampling import frame, pooled
 
 SIZES = (50_000, 200_000)
 SEARCHES = 99
@@ -101,7 +103,7 @@ def measure(size: int) -> list[tuple[str, float, float]]:
     done("calibrated")
     hits = embedding.search(queries, functions, made, learned, THRESHOLD)
     done(f"{len(hits)} hits")
-    pairs = pool.draw(queries, frame.of([entry.id for entry in functions], 1), {"embedding": hits}, experts, PoolSettings())
+    pairs = pooled.draw(queries, frame.of([entry.id for entry in functions], 1), {"embedding": hits}, experts, PoolSettings())
     done(f"pool of {len(pairs)} pairs")
     return steps
 

@@ -15,9 +15,10 @@ import time
 import click
 import numpy as np
 
-from gates import gate, report
-from gates.gate import Experts, Ratings
-from pools.settings import GateSettings
+from gates.report import wording
+from gates.verdict import gate_record
+from gates.verdict.gate_record import Experts, Ratings
+from pools.dataset.settings import GateSettings
 
 PAIRS, SEARCHES = 1_000_000, 20_000
 
@@ -27,10 +28,10 @@ def main() -> None:
     gold, ratings = _made_up()
     settings = GateSettings()
     start, busy = time.perf_counter(), time.process_time()
-    record = gate.assess("python", gold, ratings, settings, 2.0, 1, None)
+    record = gate_record.assess("python", gold, ratings, settings, 2.0, 1, None)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    click.echo(report.sentence(record))
+    click.echo(wording.sentence(record))
     click.echo(f"{PAIRS} pairs, {SEARCHES} searches, {settings.resamples} resamples:")
     click.echo(f"{seconds:.2f} s, of which all cores computed {busy:.2f} s, peak {peak:.0f} MB")
 

@@ -23,9 +23,10 @@ from typing import Any
 
 import click
 
-from pools import grep_words, ripgrep
-from pools.dataset import Function, Query
-from pools.hits import Hit
+from pools.dataset.records import Function, Query
+from pools.engines import ripgrep
+from pools.retrievers import grep_words
+from pools.sampling.hits import Hit
 
 SIZES = (943, 200_000)
 SEARCHES = 99

@@ -12,18 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.bench_rate import Endpoint, measure
-from judge import chain, entries, replies
-from judge.answer import Answer, Usage
-from judge.batches import Batch, Item
+from judge.batching.batches import Batch, Item
 from judge.cli import judges
 from judge.cli.workspace import open_workspace
-from judge.identity import Identity
-from judge.replies import Entry, Reading
-from judge.standing import Purpose
-from pools import files, pool, tables
-from pools.dataset import PairKey
-from pools.pool import PoolPair
-from pools.settings import GateSettings
+from judge.endpoint.answer import Answer, Usage
+from judge.judges.identity import Identity
+from judge.ledger import chain, entries
+from judge.ledger.tally import Purpose
+from judge.reading import replies
+from judge.reading.replies import Entry, Reading
+from pools.dataset import files, tables
+from pools.dataset.records import PairKey
+from pools.dataset.settings import GateSettings
+from pools.sampling import pooled
+from pools.sampling.pooled import PoolPair
 
 SEARCHES = 997
 EXPERTS = 40
@@ -46,8 +48,8 @@ def dataset(folder: Path, pairs: int, size: int) -> list[PairKey]:
          for search, function in known[:EXPERTS]],
     )  # fmt: skip
     files.replace(folder / "judge.toml", f"[judge]\npairs_per_batch = {size}\n".encode())
-    drawn = [PoolPair(search, function, ("bm25",), pool.POOLED, 1.0, (1,), (None,)) for search, function in known[EXPERTS:]]
-    pool.write(pool.path(folder, "all"), sorted(drawn, key=lambda entry: entry.pair))
+    drawn = [PoolPair(search, function, ("bm25",), pooled.POOLED, 1.0, (1,), (None,)) for search, function in known[EXPERTS:]]
+    pooled.write(pooled.path(folder, "all"), sorted(drawn, key=lambda entry: entry.pair))
     return known
 
 

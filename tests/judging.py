@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge import entries, run
-from judge.batches import Item
-from judge.client import Client
-from judge.identity import Identity
-from judge.ledger import Ledger
-from judge.llm import LlmJudge
-from judge.run import Outcome
-from pools.dataset import PairKey
+from judge.batching.batches import Item
+from judge.endpoint.client import Client
+from judge.judges.identity import Identity
+from judge.judges.llm_judge import LlmJudge
+from judge.ledger import entries
+from judge.ledger.ledger import Ledger
+from judge.rating import rating
+from judge.rating.rating import Outcome
+from pools.dataset.records import PairKey
+from pools.dataset.settings import GateSettings, JudgeSettings
 from pools.errors import JudgeError
-from pools.settings import GateSettings, JudgeSettings
 from prompts import scales, templates
 from tests.fake_api import FakeApi, rating_of
 
@@ -91,7 +92,7 @@ def rate(
             url, "sk-secret", "m", judge.sampling, settings.concurrency, settings.timeout, clock or QuickClock()
         ) as client:
             with sealed(path, judge) as ledger:
-                return await run.rate(pairs, "pool", LlmJudge(judge, client), ledger, settings, SEED, **further)
+                return await rating.rate(pairs, "pool", LlmJudge(judge, client), ledger, settings, SEED, **further)
 
     return asyncio.run(all_of_them())
 

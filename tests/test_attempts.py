@@ -14,13 +14,15 @@ from typing import Any
 
 import pytest
 
-from gates import gate, log, qrels
-from judge import chain, entries
-from judge.answer import Answer
-from judge.batches import Batch, Item
-from judge.ledger import Ledger, records
-from pools import dataset, pool, tables
-from pools.settings import Settings
+from gates.release import journal, qrels
+from gates.verdict import gate_record
+from judge.batching.batches import Batch, Item
+from judge.endpoint.answer import Answer
+from judge.ledger import chain, entries
+from judge.ledger.ledger import Ledger, records
+from pools.dataset import dataset, tables
+from pools.dataset.settings import Settings
+from pools.sampling import pooled
 from prompts import scales, templates
 from tests.command import judge, process
 from tests.fake_api import FakeApi, rating_of
@@ -101,11 +103,11 @@ def another_seed(folder: Path) -> None:
     """A record that follows from the ratings, but for resamples that somebody chose."""
     path = work(folder, "python", "gate.json")
     ledger = Ledger.read(work(folder, "python", "judgements.jsonl"))
-    record = gate.read(path)
+    record = gate_record.read(path)
     assert record is not None
     experts = dataset.load(folder, SCALE).experts_of("python")
     ratings, conditions = ledger.ratings(ledger.judges()[0]), Settings().gate
-    gate.write(path, gate.assess("python", experts, ratings, conditions, 2, 7, record.judge_id, record.notes))
+    gate_record.write(path, gate_record.assess("python", experts, ratings, conditions, 2, 7, record.judge_id, record.notes))
 
 
 def edited_threshold(folder: Path) -> None:
@@ -157,15 +159,16 @@ def no_ledger(folder: Path) -> None:
     work(folder, "python", "judgements.jsonl").unlink()
     experts = dataset.load(folder, SCALE).experts_of("python")
     ratings = {pair: round(sum(given) / len(given)) for pair, given in experts.items()}
-    gate.write(
-        work(folder, "python", "gate.json"), gate.assess("python", experts, ratings, Settings().gate, 2, gate.SEED, None)
+    gate_record.write(
+        work(folder, "python", "gate.json"),
+        gate_record.assess("python", experts, ratings, Settings().gate, 2, gate_record.SEED, None),
     )
 
 
 def emptied_ledger(folder: Path) -> None:
     path = work(folder, "python", "judgements.jsonl")
     judge_id = Ledger.read(path).judges()[0]
-    log.append(folder, log.Event("2026-01-02T03:04:05Z", "merge", "python", judge_id))
+    journal.append(folder, journal.Event("2026-01-02T03:04:05Z", "merge", "python", judge_id))
     path.write_bytes(b"")
 
 
@@ -317,7 +320,7 @@ def merged(gated: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str
         shutil.copytree(gated, folder)
         data = dataset.load(folder, SCALE)
         ledger = Ledger.read(work(folder, language, "judgements.jsonl"))
-        drawn = pool.read(pool.path(folder, language))
+        drawn = pooled.read(pooled.path(folder, language))
         rows = qrels.merge(data, language, drawn, ledger.ratings(ledger.judges()[0]), 2)
         qrels.write(folder, replace(data, qrels=rows).qrels)
         out[language] = folder

@@ -11,14 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge import baseline, batches, replies
-from judge.baseline import Baseline
-from judge.batches import Item
-from pools import dataset
-from pools.dataset import Dataset, Function, PairKey, Query
+from judge.batching import batches
+from judge.batching.batches import Item
+from judge.judges import baseline
+from judge.judges.baseline import Baseline
+from judge.reading import replies
+from pools.dataset import dataset
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import Function, PairKey, Query
+from pools.dataset.settings import JudgeSettings, Settings
+from pools.engines.vectors import Similarity
 from pools.errors import DataError, UsageError
-from pools.settings import JudgeSettings, Settings
-from pools.vectors import Similarity
 from prompts import scales
 
 SCALE = scales.load("relevance")

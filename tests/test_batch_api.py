@@ -10,17 +10,18 @@ from typing import Any
 
 import pytest
 
-from judge import batch_api, entries, money
-from judge.batches import Item
-from judge.client import Client
-from judge.controls import Controls, retests
-from judge.ledger import Ledger, records
-from judge.llm import LlmJudge
-from judge.money import NO_LIMITS, Limits
-from judge.run import Outcome
-from judge.standing import Standing
+from judge.batching.batches import Item
+from judge.endpoint.client import Client
+from judge.judges.llm_judge import LlmJudge
+from judge.ledger import entries
+from judge.ledger.ledger import Ledger, records
+from judge.ledger.tally import Tally
+from judge.rating import jobs, money
+from judge.rating.controls import Controls, retests
+from judge.rating.money import NO_LIMITS, Limits
+from judge.rating.rating import Outcome
+from pools.dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
-from pools.settings import JudgeSettings, PriceSettings
 from tests.fake_api import ERRORS, SHORTENED, FakeApi, rating_of, share
 from tests.judging import SEED, QuickClock, identity, items, rate, sealed, truth
 
@@ -40,9 +41,7 @@ def run_items(fake: FakeApi, path: Path, pairs: Sequence[Item], said: list[str] 
     async def all_of_them() -> Outcome:
         async with Client(fake.url, "sk-secret", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
             with sealed(path, JUDGE) as book:
-                return await batch_api.rate(
-                    pairs, "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, prices, note, **further
-                )
+                return await jobs.rate(pairs, "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, prices, note, **further)
 
     return asyncio.run(all_of_them())
 
@@ -91,9 +90,9 @@ def test_faults_of_single_rows(tmp_path: Path, seed: int) -> None:
     assert set(ratings) | set(outcome.failed) == set(expected)
     assert ratings == {pair: rating for pair, rating in expected.items() if pair in ratings}
     assert book.failed(ID) == outcome.failed
-    assert not book.standing(ID).repeats
+    assert not book.tally(ID).repeats
     assert len(outcome.failed) <= 15
-    assert book.standing(ID).jobs == {}
+    assert book.tally(ID).jobs == {}
 
 
 def test_a_pair_that_spoils_its_batch_ends_up_alone(tmp_path: Path) -> None:
@@ -127,7 +126,7 @@ def test_stopped_at_any_step_it_goes_on_from_there(tmp_path: Path, step: int) ->
         async def dying() -> None:
             async with Client(fake.url, "k", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
                 with Dying.open(path) as book:
-                    await batch_api.rate(
+                    await jobs.rate(
                         items(95), "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, PriceSettings(), lambda _: None
                     )
 
@@ -138,7 +137,7 @@ def test_stopped_at_any_step_it_goes_on_from_there(tmp_path: Path, step: int) ->
         assert len(fake.jobs.made) == 1
         assert len(fake.asked_pairs) == 95, "no pair twice"
     assert Ledger.read(path).ratings(ID) == truth(items(95))
-    assert not Ledger.read(path).standing(ID).repeats
+    assert not Ledger.read(path).tally(ID).repeats
 
 
 def test_a_job_that_was_made_but_not_noted_is_found_again(tmp_path: Path) -> None:
@@ -162,7 +161,7 @@ def interrupted(fake: FakeApi, path: Path, limits: Limits = NO_LIMITS, pairs: Se
     async def pressed() -> None:
         async with Client(fake.url, "k", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
             with sealed(path, JUDGE) as book:
-                await batch_api.rate(
+                await jobs.rate(
                     pairs or items(95), "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, PriceSettings(),
                     lambda _: signal.raise_signal(signal.SIGINT), limits,
                 )  # fmt: skip
@@ -193,7 +192,7 @@ def test_what_stops_a_job_is_said(tmp_path: Path) -> None:
     with FakeApi(instead=lambda path: ERRORS["quota"]() if path == "/v1/batches" else None) as fake:
         with pytest.raises(Stopped, match="no quota left"):
             run_jobs(fake, tmp_path / "l.jsonl")
-        assert len(Ledger.read(tmp_path / "l.jsonl").standing(ID).jobs) == 1
+        assert len(Ledger.read(tmp_path / "l.jsonl").tally(ID).jobs) == 1
 
 
 def test_jobs_that_only_bring_errors_are_not_made_for_ever(tmp_path: Path) -> None:
@@ -308,10 +307,10 @@ def test_canaries_and_retests_are_those_of_a_direct_run(tmp_path: Path) -> None:
         again = run_items(fake, path, POOL, said, controls=controls)
         assert len(fake.jobs.made) == 2, "what was rated again is not rated a third time"
     assert (outcome.rated, outcome.failed) == (again.rated, again.failed) == (100, {})
-    standing = Ledger.read(path).standing(ID)
-    assert standing.ratings == truth([*VALIDATION, *POOL])
-    counts = Counter(repeat.pair for repeat in standing.repeats if repeat.pair not in EXPERTS)
-    expected = retests(POOL, controls, Standing(ratings=dict(standing.ratings)), SEED)
+    tally = Ledger.read(path).tally(ID)
+    assert tally.ratings == truth([*VALIDATION, *POOL])
+    counts = Counter(repeat.pair for repeat in tally.repeats if repeat.pair not in EXPERTS)
+    expected = retests(POOL, controls, Tally(ratings=dict(tally.ratings)), SEED)
     assert counts == Counter(item.pair for item in expected)
     assert not any("agrees with the experts" in line for line in said)
 

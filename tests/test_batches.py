@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge import batches
-from judge.batches import Batch, Item
-from judge.identity import Identity
+from judge.batching import batches
+from judge.batching.batches import Batch, Item
+from judge.judges.identity import Identity
+from pools.dataset.settings import JudgeSettings
 from pools.errors import UsageError
-from pools.settings import JudgeSettings
 from prompts import scales, templates
 
 SCALE = scales.load("relevance")

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pools import beir, dataset, faults, tables
-from pools.collection import Collection
+from pools.dataset import dataset, faults, tables
+from pools.dataset.settings import Settings
 from pools.errors import DataError, UsageError
-from pools.settings import Settings
+from pools.formats import beir
+from pools.formats.collection import Collection
 from prompts.scales import Scale
 from tests.test_csn_import import bytes_of, run
 

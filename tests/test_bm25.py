@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from pools import bm25, codewords, hits
-from pools.dataset import Function, Query
+from pools.dataset.records import Function, Query
+from pools.engines import codewords
+from pools.retrievers import bm25
+from pools.sampling import hits
 
 WORDS = ["read", "file", "openFile", "sort_list", "the", "é", "x9"]
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)

@@ -5,13 +5,16 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from gates import card, gate, interval, report
-from gates.card import Chapter
-from gates.evidence import Evidence
-from gates.log import Event
-from gates.seal import Seal
-from pools.dataset import Dataset, Function, Qrel, Query
-from pools.settings import CardSettings, GateSettings, Settings
+from gates.measures import interval
+from gates.release.journal import Event
+from gates.report import card, wording
+from gates.report.card import Chapter
+from gates.verdict import gate_record
+from gates.verdict.evidence import Evidence
+from gates.verdict.seal import Seal
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import Function, Qrel, Query
+from pools.dataset.settings import CardSettings, GateSettings, Settings
 from prompts.scales import Scale
 from tests.test_qrels import Entry
 
@@ -53,7 +56,7 @@ def _text(scale: Scale, settings: Settings = SETTINGS, pool: tuple[Entry, ...] =
     identity = {"model": "a|model", "pairs_per_batch": 40, "shown_characters": 20000, "sampling": {"temperature": 0.0}}
     seal = Seal(settings.gate, 2.0)
     shown = Evidence("aa", rated, seal, None, identity, pool, (RESEAL,), tried=2)
-    record = gate.assess("go", experts, rated, settings.gate, 2.0, 1, "aa")
+    record = gate_record.assess("go", experts, rated, settings.gate, 2.0, 1, "aa")
     return card.text(data, [Chapter("go", shown, record, None)], settings, scale)
 
 
@@ -87,7 +90,7 @@ def test_tables_are_counted(scale: Scale) -> None:
     assert "| go | expert-rated | 1 |\n| go | pooled | 1 |\n| go | unflagged-sample | 1 |" in text
     assert "| go | bm25 | 2 |\n| go | grep-any | 1 |" in text
     assert '| go | a\\|model | aa | 40 | 20000 | {"temperature": 0.0} |' in text
-    bounds = report.interval(interval.of_f1(np.array([[1, 1, 0, 0]])))
+    bounds = wording.interval(interval.of_f1(np.array([[1, 1, 0, 0]])))
     assert f"| go | 2 | 1 (50%) | 0.6667 | {bounds} | 0.67 | 2 | missed (clear) | yes |" in text
     assert "1 pairs were rated by two experts or more" in text
 

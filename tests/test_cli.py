@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from gates import log
+from gates.release import journal
 from judge import cli
-from pools import files, tables
+from pools.dataset import files, tables
 from tests.command import judge, process
 from tests.conftest import ROOT, qrel_row, write_dataset
 
@@ -129,7 +129,7 @@ def test_what_no_terminal_can_show_is_escaped_as_json_does_it(tmp_path: Path) ->
     rows = [{"search_id": "q0", "search": "sort \ud800"}]
     tables.write(tmp_path / "queries.jsonl", rows)
     tables.write(tmp_path / "corpus.jsonl", [{"id": "f0", "code": "def sort(): '\ud800'"}])
-    log.append(tmp_path, log.Event("2026-01-01T00:00:00Z", "merge", "all", "aa", "because \udcff"))
+    journal.append(tmp_path, journal.Event("2026-01-01T00:00:00Z", "merge", "all", "aa", "because \udcff"))
     assert "because \\udcff" in process("log", "--data", tmp_path).out
     [event] = json.loads(process("log", "--data", tmp_path, "--json").out)
     assert event["reason"] == "because \udcff"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pools import clones
+from pools.checkouts import clones
+from pools.checkouts.sources import File, Missing
 from pools.errors import DataError, UsageError
-from pools.sources import File, Missing
 
 
 def git(folder: Path, *arguments: str) -> str:

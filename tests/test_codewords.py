@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import codewords
+from pools.engines import codewords
 
 
 @pytest.mark.parametrize(

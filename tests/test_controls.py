@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.batches import Item
-from judge.controls import Controls, Stability, lower_tail, retests, stability, watch
-from judge.ledger import Ledger
-from judge.money import Limits
-from judge.standing import Repeat, Standing
+from judge.batching.batches import Item
+from judge.ledger.ledger import Ledger
+from judge.ledger.tally import Repeat, Tally
+from judge.rating.controls import Controls, Stability, lower_tail, retests, stability, watch
+from judge.rating.money import Limits
+from pools.dataset.settings import JudgeSettings
 from pools.errors import Stopped
-from pools.settings import JudgeSettings
 from tests.fake_api import FakeApi, rating_of
 from tests.judging import SEED, identity, items, rate, truth
 
@@ -46,12 +46,12 @@ def test_each_batch_of_the_pool_hides_a_canary_and_some_pairs_come_again(tmp_pat
     assert set(asked.values()) == {1, 2}
     assert 3 <= len(again) <= 20
     assert (outcome.rated, outcome.failed) == (100, {})
-    standing = Ledger.read(path).standing(ID)
-    assert standing.ratings == truth(ALL)
-    found = stability(standing, EXPERTS, 2)
+    tally = Ledger.read(path).tally(ID)
+    assert tally.ratings == truth(ALL)
+    found = stability(tally, EXPERTS, 2)
     assert (found.pairs, found.same_rating, found.same_verdict, found.flip_rate) == (len(again), len(again), len(again), 0.0)
     assert sum(count for count, _ in found.places) == 140
-    assert watch(standing, EXPERTS, 2).same == watch(standing, EXPERTS, 2).canaries == len(batches)
+    assert watch(tally, EXPERTS, 2).same == watch(tally, EXPERTS, 2).canaries == len(batches)
     assert said == []
     with FakeApi() as fake:
         rate(fake, path, POOL, controls=controls())
@@ -65,14 +65,14 @@ def test_a_run_cut_short_goes_on_with_the_same_retests(tmp_path: Path) -> None:
         for left in (30, 30):
             with pytest.raises(Stopped, match="--max-pairs"):
                 rate(fake, path, POOL, controls=controls(), limits=Limits(pairs=left))
-        assert not stability(Ledger.read(path).standing(ID), EXPERTS, 2).pairs, "retests come when all are rated"
+        assert not stability(Ledger.read(path).tally(ID), EXPERTS, 2).pairs, "retests come when all are rated"
         with pytest.raises(Stopped, match="--max-requests"):
             rate(fake, path, POOL, controls=controls(), limits=Limits(requests=5))
         rate(fake, path, POOL, controls=controls())
-    standing = Ledger.read(path).standing(ID)
-    counts = Counter(repeat.pair for repeat in standing.repeats if repeat.pair not in EXPERTS)
+    tally = Ledger.read(path).tally(ID)
+    counts = Counter(repeat.pair for repeat in tally.repeats if repeat.pair not in EXPERTS)
     assert set(counts.values()) == {1}
-    expected = retests(POOL, controls(), Standing(ratings=dict(standing.ratings)), SEED)
+    expected = retests(POOL, controls(), Tally(ratings=dict(tally.ratings)), SEED)
     assert set(counts) == {item.pair for item in expected}
 
 
@@ -100,9 +100,9 @@ def test_a_judge_that_wavers_shows_in_the_flip_rate(tmp_path: Path) -> None:
 
     with FakeApi(rate=waver) as fake:
         rate(fake, path, POOL, controls=controls(0, 0.3))
-    standing = Ledger.read(path).standing(ID)
-    found = stability(standing, {}, 2)
-    assert standing.ratings == truth(POOL)
+    tally = Ledger.read(path).tally(ID)
+    found = stability(tally, {}, 2)
+    assert tally.ratings == truth(POOL)
     assert found.pairs > 10
     assert (found.same_rating, found.flip_rate) == (0, 1.0)
 
@@ -121,20 +121,20 @@ def test_one_pair_a_batch_leaves_room_for_lone_canaries_only(tmp_path: Path) -> 
 @pytest.mark.parametrize("good", [0, 500])
 def test_an_alarm_stays_whatever_comes_after(good: int) -> None:
     right, *wrong = sorted(EXPERTS)[:5]
-    standing = Standing(ratings=truth(VALIDATION) | {pair: 3 - EXPERTS[pair][0] for pair in wrong})
-    before = watch(standing, EXPERTS, 2)
-    rating = standing.ratings[right]
+    tally = Tally(ratings=truth(VALIDATION) | {pair: 3 - EXPERTS[pair][0] for pair in wrong})
+    before = watch(tally, EXPERTS, 2)
+    rating = tally.ratings[right]
     for number in range(9 + good):
-        standing.repeats.append(Repeat(right, "pool", 3 - rating if number < 9 else rating, 0.0, number))
-    found = watch(standing, EXPERTS, 2)
+        tally.repeats.append(Repeat(right, "pool", 3 - rating if number < 9 else rating, 0.0, number))
+    found = watch(tally, EXPERTS, 2)
     assert (before.alarm, found.canaries, found.same) == (None, 9 + good, good)
     assert "on 0 of the first 9 hidden" in (found.alarm or "")
 
 
 def test_nothing_to_compare_is_no_alarm() -> None:
-    found = watch(Standing(), EXPERTS, 2)
+    found = watch(Tally(), EXPERTS, 2)
     assert (found.canaries, found.at_gate, found.chance, found.alarm) == (0, None, 1.0, None)
-    assert stability(Standing(), EXPERTS, 2) == Stability(0, 0, 0, ((0, None),) * 10)
+    assert stability(Tally(), EXPERTS, 2) == Stability(0, 0, 0, ((0, None),) * 10)
     assert Stability(0, 0, 0, ()).flip_rate is None
 
 

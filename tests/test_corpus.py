@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.cli.corpus import corpus as command
-from pools import checkout, corpus, dataset, faults, files, tables
-from pools.corpus import Growth
-from pools.dataset import Function
+from pools.checkouts import checkout, harvest
+from pools.checkouts.harvest import Growth
+from pools.dataset import faults, files, records, tables
+from pools.dataset.records import Function
+from pools.dataset.settings import Settings
 from pools.errors import DataError, UsageError
-from pools.settings import Settings
 from prompts.scales import Scale
 from tests.test_checkout import git, write
 from tests.test_licence import MIT
@@ -43,7 +44,7 @@ def project(tmp_path: Path) -> Path:
 def grown(folder: Path, existing: tuple[Function, ...] = (), language: str = "python", suffix: str = ".py") -> Growth:
     found = checkout.open_checkout(folder)
     sources = checkout.sources(found, {suffix}, include_vendored=False, left_out=Counter())
-    return corpus.grow(existing, language, corpus.harvest(found, language, sources).functions)
+    return harvest.grow(existing, language, harvest.harvest(found, language, sources).functions)
 
 
 def run(*arguments: object) -> Result:
@@ -54,7 +55,7 @@ def test_rows_say_where_their_code_is_from(project: Path) -> None:
     growth = grown(project)
     commit = git(project, "rev-parse", "HEAD")
     assert (growth.found, growth.added, growth.repeated, growth.known) == (3, 2, 1, 0)
-    assert dataset.function_row(growth.functions[0]) == {
+    assert records.function_row(growth.functions[0]) == {
         "id": "python/0000",
         "language": "python",
         "code": "def one(a, b):\n    return a + b",
@@ -167,16 +168,16 @@ def test_every_function_found_is_counted_once_whatever_was_there(places: list[tu
         )
         for path, line, code in sorted(set(places))
     )  # fmt: skip
-    whole = corpus.grow((), "python", found)
+    whole = harvest.grow((), "python", found)
     assert sum(function.origin["count"] for function in whole.functions) == len(found)
     assert whole.found == whole.added + whole.repeated + whole.known == len(found)
-    half = corpus.grow((), "python", found[: len(found) // 2])
-    rest = corpus.grow(half.functions, "python", found)
+    half = harvest.grow((), "python", found[: len(found) // 2])
+    rest = harvest.grow(half.functions, "python", found)
     assert rest.functions[: len(half.functions)] == tuple(
         replace(new, id=old.id) for old, new in zip(half.functions, rest.functions, strict=False)
     )
     assert sum(function.origin["count"] for function in rest.functions) == len(found)
-    assert corpus.grow(rest.functions, "python", found).functions == rest.functions
+    assert harvest.grow(rest.functions, "python", found).functions == rest.functions
 
 
 def test_broken_functions_and_undecodable_files_are_counted(tmp_path: Path) -> None:
@@ -184,16 +185,16 @@ def test_broken_functions_and_undecodable_files_are_counted(tmp_path: Path) -> N
     write(tmp_path, "b.py", content=b"def h():\n    return '\xff'\n")
     write(tmp_path, "c.py", content="def i():\n    return '\ufffd'\n".encode())
     found = checkout.open_checkout(tmp_path)
-    harvest = corpus.harvest(found, "python", checkout.sources(found, {".py"}, False, Counter()))
-    assert [function.code.split("(")[0] for function in harvest.functions] == ["def g", "def h", "def i"]
-    assert (harvest.faulty, harvest.broken, harvest.undecodable) == (1, 1, 1)
+    harvested = harvest.harvest(found, "python", checkout.sources(found, {".py"}, False, Counter()))
+    assert [function.code.split("(")[0] for function in harvested.functions] == ["def g", "def h", "def i"]
+    assert (harvested.faulty, harvested.broken, harvested.undecodable) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("suffix", tables.SUFFIXES)
 def test_the_command_extends_a_dataset_in_its_own_form(project: Path, folder: Path, scale: Scale, suffix: str) -> None:
     path = folder / f"corpus{suffix}"
-    before = [function.code for function in corpus.read(folder)[1]]
-    corpus.write(path, corpus.read(folder)[1])
+    before = [function.code for function in harvest.read(folder)[1]]
+    harvest.write(path, harvest.read(folder)[1])
     if suffix != ".jsonl.gz":
         (folder / "corpus.jsonl.gz").unlink()
     result = run("--from", project, "--lang", "python", "--lang", "go", "--data", folder, "--json")
@@ -204,7 +205,7 @@ def test_the_command_extends_a_dataset_in_its_own_form(project: Path, folder: Pa
         "found": 3, "added": 2, "repeated": 1, "known": 0, "near_duplicates": 0, "left_out": {},
         "changed_files": 0, "faulty_files": 0, "undecodable_files": 0,
     }  # fmt: skip
-    functions = corpus.read(folder)[1]
+    functions = harvest.read(folder)[1]
     assert [function.code for function in functions[:4]] == before
     assert [function.id for function in functions] == [f"python/000{number}" for number in range(6)] + ["go/0000"]
     assert faults.find(folder, scale, Settings()) == []

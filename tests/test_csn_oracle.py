@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from gates import agreement, evidence, resampling
-from gates.evidence import Evidence
-from gates.gate import GateRecord
-from pools import dataset
-from pools.dataset import Dataset
-from pools.settings import Settings
+from gates.measures import agreement, resampling
+from gates.verdict import evidence
+from gates.verdict.evidence import Evidence
+from gates.verdict.gate_record import GateRecord
+from pools.dataset import dataset
+from pools.dataset.dataset import Dataset
+from pools.dataset.settings import Settings
 from prompts.scales import Scale
 
 # pairs, judge relevant, experts relevant, both, same, precision, recall, F1, verdict, kappa, always; interval, share

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from pools import dataset, faults, tables
+from pools.dataset import dataset, faults, records, tables
+from pools.dataset.settings import Settings
+from pools.dataset.tables import Row
 from pools.errors import DataError, UsageError
-from pools.settings import Settings
-from pools.tables import Row
 from prompts.scales import Scale
 from tests.conftest import write_dataset
 
@@ -28,9 +28,9 @@ def test_all_forms_give_the_same_dataset(tmp_path: Path, scale: Scale, suffix: s
         ("q1", "python/0002"): (3,),
     }
     assert [function.id for function in found.functions_of("python")] == [f"python/000{n}" for n in range(4)]
-    assert [dataset.query_row(query) for query in found.queries] == rows(tmp_path / f"queries{suffix}")
-    assert [dataset.function_row(function) for function in found.corpus or ()] == rows(tmp_path / f"corpus{suffix}")
-    assert [dataset.qrel_row(qrel) for qrel in found.qrels] == rows(tmp_path / f"qrels{suffix}")
+    assert [records.query_row(query) for query in found.queries] == rows(tmp_path / f"queries{suffix}")
+    assert [records.function_row(function) for function in found.corpus or ()] == rows(tmp_path / f"corpus{suffix}")
+    assert [records.qrel_row(qrel) for qrel in found.qrels] == rows(tmp_path / f"qrels{suffix}")
 
 
 def test_extra_columns_survive_a_round_trip(folder: Path, scale: Scale) -> None:
@@ -38,21 +38,21 @@ def test_extra_columns_survive_a_round_trip(folder: Path, scale: Scale) -> None:
         path = folder / f"{name}.jsonl.gz"
         tables.write(path, [row | {"zeta": [1, {"b": None}], "alpha": index} for index, row in enumerate(rows(path))])
     found = dataset.load(folder, scale)
-    assert [dataset.query_row(record) for record in found.queries] == rows(folder / "queries.jsonl.gz")
-    assert [dataset.function_row(record) for record in found.corpus or ()] == rows(folder / "corpus.jsonl.gz")
-    assert [dataset.qrel_row(record) for record in found.qrels] == rows(folder / "qrels.jsonl.gz")
+    assert [records.query_row(record) for record in found.queries] == rows(folder / "queries.jsonl.gz")
+    assert [records.function_row(record) for record in found.corpus or ()] == rows(folder / "corpus.jsonl.gz")
+    assert [records.qrel_row(record) for record in found.qrels] == rows(folder / "qrels.jsonl.gz")
 
 
 def test_published_rows_come_back_as_they_were(csn: Path, scale: Scale) -> None:
     found = dataset.load(csn, scale)
     assert (len(found.queries), len(found.qrels)) == (573, 2781)
-    assert [dataset.qrel_row(record) for record in found.qrels] == rows(csn / "qrels.jsonl.gz")
+    assert [records.qrel_row(record) for record in found.qrels] == rows(csn / "qrels.jsonl.gz")
     assert faults.find(csn, scale, Settings()) == []
 
 
 def test_a_dataset_without_languages_has_one(tmp_path: Path, scale: Scale) -> None:
     tables.write(tmp_path / "queries.jsonl", [{"search_id": "q", "search": "x"}])
-    assert dataset.load(tmp_path, scale).languages == (dataset.ONLY_LANGUAGE,)
+    assert dataset.load(tmp_path, scale).languages == (records.ONLY_LANGUAGE,)
 
 
 FAULTS: list[tuple[str, dict[str, Any], str]] = [

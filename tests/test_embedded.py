@@ -14,10 +14,11 @@ import pytest
 from judge.cli import judges
 from judge.cli.demo import copy_sample
 from judge.cli.workspace import open_workspace
-from judge.client import Client
-from pools import hits, vectors
+from judge.endpoint.client import Client
+from pools.dataset.settings import EmbeddingSettings
+from pools.engines import vectors
 from pools.errors import Stopped
-from pools.settings import EmbeddingSettings
+from pools.sampling import hits
 from tests.command import judge
 from tests.judging import QuickClock
 

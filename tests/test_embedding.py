@@ -12,12 +12,15 @@ from typing import Any
 import numpy
 import pytest
 
-from pools import calibration, dataset, embedding, vectors
-from pools.calibration import Calibration, Curve
-from pools.dataset import Dataset, Function, Query
-from pools.embedding import MiniLm
-from pools.settings import EmbeddingSettings
-from pools.vectors import Vectors
+from pools.dataset import dataset
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import Function, Query
+from pools.dataset.settings import EmbeddingSettings
+from pools.engines import calibration, vectors
+from pools.engines.calibration import Calibration, Curve
+from pools.engines.vectors import Vectors
+from pools.retrievers import embedding
+from pools.retrievers.embedding import MiniLm
 from prompts import scales
 from tests.conftest import ROOT
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import pytest
 from scipy.stats import chi2
 
-from pools import frame, pool
-from pools.dataset import PairKey, Query
-from pools.estimate import Estimate, relevant_pairs
-from pools.frame import Frame
-from pools.hits import Hit
-from pools.pool import PoolPair
-from pools.settings import PoolSettings
+from pools.dataset.records import PairKey, Query
+from pools.dataset.settings import PoolSettings
+from pools.sampling import frame, pooled
+from pools.sampling.estimate import Estimate, relevant_pairs
+from pools.sampling.frame import Frame
+from pools.sampling.hits import Hit
+from pools.sampling.pooled import PoolPair
 
 QUERIES = [Query("python", f"q{number}", "search") for number in range(5)]
 IDS = [f"f{number:03}" for number in range(100)]
@@ -43,12 +43,12 @@ def made_up(rates: tuple[float, float, float]) -> World:
 
 def rated_by_experts(drawn: Sequence[PoolPair], relevant: Mapping[PairKey, bool]) -> set[PairKey]:
     """What experts rate once they have seen the pool: what is relevant of the samples, and pairs of their own choice."""
-    seen = {entry.pair for entry in drawn if entry.stratum in pool.SAMPLES and relevant[entry.pair]}
+    seen = {entry.pair for entry in drawn if entry.stratum in pooled.SAMPLES and relevant[entry.pair]}
     return seen | set(random.Random(2).sample([pair for pair in sorted(relevant) if pair[1] in IDS[:75]], 60))
 
 
 def once(seed: int, world: World) -> tuple[PoolPair, ...]:
-    return pool.draw(QUERIES, frame.of(IDS, seed), world.flagged, set(), SIZES)
+    return pooled.draw(QUERIES, frame.of(IDS, seed), world.flagged, set(), SIZES)
 
 
 def with_a_new_retriever(seed: int, world: World) -> tuple[PoolPair, ...]:
@@ -58,26 +58,26 @@ def with_a_new_retriever(seed: int, world: World) -> tuple[PoolPair, ...]:
 
 def with_new_functions(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:60], seed)
-    first = pool.draw(QUERIES, began, world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, began, world.flagged, set(), SIZES)
     second = again(first, (grown := frame.grown(began, IDS[:85])), world.flagged)
     return again(second, frame.grown(grown, IDS), world.flagged)
 
 
 def with_both(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pool.draw(QUERIES, began, world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, began, world.flagged, set(), SIZES)
     return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
 
 
 def with_grep_any_last(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pool.draw(QUERIES, began, {"grep-all": world.flagged["grep-all"]}, set(), SIZES)
+    first = pooled.draw(QUERIES, began, {"grep-all": world.flagged["grep-all"]}, set(), SIZES)
     return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
 
 
 def with_ratings_of_what_was_drawn(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pool.draw(QUERIES, began, world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, began, world.flagged, set(), SIZES)
     rated = rated_by_experts(first, world.relevant)
     second = again(first, (grown := frame.grown(began, IDS)), world.flagged | {"bm25": world.further}, rated)
     assert rated <= {entry.pair for entry in second}
@@ -86,7 +86,7 @@ def with_ratings_of_what_was_drawn(seed: int, world: World) -> tuple[PoolPair, .
 
 def with_a_pool_of_an_older_release(seed: int, world: World) -> tuple[PoolPair, ...]:
     """Nobody knows of which functions and with which seed the first was drawn, and experts have rated what they found in it."""
-    first = pool.draw(QUERIES, frame.of(IDS[:75], seed + SEEDS), world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, frame.of(IDS[:75], seed + SEEDS), world.flagged, set(), SIZES)
     rated = rated_by_experts(first, world.relevant)
     return again(first, frame.grown(frame.of(IDS, seed), IDS), world.flagged | {"bm25": world.further}, rated)
 
@@ -95,7 +95,7 @@ def again(
     first: tuple[PoolPair, ...], grown: Frame, flagged: dict[str, list[Hit]], rated: Collection[PairKey] = ()
 ) -> tuple[PoolPair, ...]:
     """Draw a pool again, which loses no pair."""
-    second = pool.draw(QUERIES, grown, flagged, rated, SIZES, first)
+    second = pooled.draw(QUERIES, grown, flagged, rated, SIZES, first)
     assert {entry.pair for entry in first} <= {entry.pair for entry in second}
     return second
 
@@ -133,15 +133,15 @@ def test_the_estimate_is_unbiased_and_its_interval_covers(
 
 
 def sampled(count: int, probability: float) -> list[PoolPair]:
-    return [PoolPair("q0", f"s{number}", (), pool.UNFLAGGED_SAMPLE, probability) for number in range(count)]
+    return [PoolPair("q0", f"s{number}", (), pooled.UNFLAGGED_SAMPLE, probability) for number in range(count)]
 
 
 def test_by_hand() -> None:
     entries = [
         PoolPair("q0", "expert", (), None, None),
-        PoolPair("q0", "pooled", ("bm25",), pool.POOLED, 1.0),
-        PoolPair("q0", "unrated", ("bm25",), pool.POOLED, 1.0),
-        PoolPair("q0", "kept", (), pool.UNFLAGGED_SAMPLE, None),
+        PoolPair("q0", "pooled", ("bm25",), pooled.POOLED, 1.0),
+        PoolPair("q0", "unrated", ("bm25",), pooled.POOLED, 1.0),
+        PoolPair("q0", "kept", (), pooled.UNFLAGGED_SAMPLE, None),
         *sampled(10, 0.01),
     ]
     verdicts = {("q0", name): True for name in ("expert", "pooled", "kept", "s0", "s1")}

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from gates import evidence, export, gate, hashes, log, qrels
-from gates.evidence import Evidence
-from gates.log import Event
-from gates.seal import Seal
-from pools import dataset, tables
-from pools.dataset import Dataset
+from gates.release import journal, publication, qrels
+from gates.release.journal import Event
+from gates.verdict import evidence, gate_record, hashes
+from gates.verdict.evidence import Evidence
+from gates.verdict.seal import Seal
+from pools.dataset import dataset, records, tables
+from pools.dataset.dataset import Dataset
+from pools.dataset.settings import GateSettings, Settings
 from pools.errors import DataError, GateClosed, UsageError
-from pools.settings import GateSettings, Settings
 from prompts.scales import Scale
 from tests.conftest import function_row, qrel_row
 from tests.test_qrels import Entry
@@ -43,14 +44,16 @@ class World:
 
     def assess(self) -> None:
         shown = self.evidence()["python"]
-        record = gate.assess("python", self.data().experts_of("python"), self.ratings, SETTINGS.gate, 2.0, 1, shown.judge_id)
-        gate.write(gate.path(self.folder, "python"), record)
+        record = gate_record.assess(
+            "python", self.data().experts_of("python"), self.ratings, SETTINGS.gate, 2.0, 1, shown.judge_id
+        )
+        gate_record.write(gate_record.path(self.folder, "python"), record)
 
     def merge(self) -> None:
         qrels.write(self.folder, qrels.merge(self.data(), "python", self.pool, self.ratings, 2.0))
 
     def export(self) -> tuple[Path, ...]:
-        return export.export(self.data(), self.evidence(), SETTINGS, self.scale)
+        return publication.export(self.data(), self.evidence(), SETTINGS, self.scale)
 
     def exported(self) -> dict[str, bytes]:
         folder = self.folder / "export"
@@ -100,7 +103,7 @@ def test_files_hold_the_dataset_sorted_and_the_card_comes_last(world: World) -> 
     assert out.qrels == world.data().qrels
     assert len(out.corpus or ()) == 16
     row = json.loads(gzip.decompress(paths[2].read_bytes()).splitlines()[0])
-    assert list(row) == list(dataset.QREL_COLUMNS)
+    assert list(row) == list(records.QREL_COLUMNS)
     assert not [path for path in world.folder.iterdir() if path.name.startswith(".export")]
 
 
@@ -125,13 +128,13 @@ def _check_refused(world: World, cause: str) -> None:
 
 
 def test_no_record_no_export(world: World) -> None:
-    gate.path(world.folder, "python").unlink()
+    gate_record.path(world.folder, "python").unlink()
     _check_refused(world, "python: no gate record")
 
 
 def test_no_ledger_no_export(world: World) -> None:
     with pytest.raises(GateClosed, match="there is no ledger or audit to show for them"):
-        export.export(world.data(), {}, SETTINGS, world.scale)
+        publication.export(world.data(), {}, SETTINGS, world.scale)
     assert not world.exported()
 
 
@@ -156,19 +159,19 @@ def test_a_missed_gate_needs_an_override_which_the_card_shows(world: World) -> N
     world.assess()
     world.merge()
     _check_refused(world, "python: the gate is missed: F1 0.0000 is below 0.67")
-    log.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", JUDGE, "asked for | by the board"))
+    journal.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", JUDGE, "asked for | by the board"))
     world.export()
     card = world.exported()["README.md"].decode("utf-8")
     assert "**python: the gate was overridden** on 2026-01-02T03:04:05Z, with the reason: asked for \\| by the board" in card
     assert "| missed (clear) | yes, by override |" in card
-    log.append(world.folder, Event("2026-01-03T03:04:05Z", "withdraw", "python", JUDGE, "thought better of it"))
+    journal.append(world.folder, Event("2026-01-03T03:04:05Z", "withdraw", "python", JUDGE, "thought better of it"))
     with pytest.raises(GateClosed):
         world.export()
 
 
 def test_an_override_of_another_judge_does_not_count(world: World) -> None:
-    gate.path(world.folder, "python").unlink()
-    log.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", "fedcba9876543210", "for another one"))
+    gate_record.path(world.folder, "python").unlink()
+    journal.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", "fedcba9876543210", "for another one"))
     _check_refused(world, "python: no gate record")
 
 
@@ -204,11 +207,11 @@ def test_a_published_dataset_is_its_own_evidence_but_opens_no_gate(world: World)
     assert evidence.published(data, "go", SETTINGS) is None
     record = evidence.verdict(data, "python", found)
     assert record.verdict == "passed"
-    gate.write(gate.path(world.folder, "python"), record)
+    gate_record.write(gate_record.path(world.folder, "python"), record)
     with pytest.raises(GateClosed, match="came without a ledger"):
-        export.export(data, {"python": found}, SETTINGS, world.scale)
-    log.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", None, "as it was published"))
-    export.export(data, {"python": found}, SETTINGS, world.scale)
+        publication.export(data, {"python": found}, SETTINGS, world.scale)
+    journal.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", None, "as it was published"))
+    publication.export(data, {"python": found}, SETTINGS, world.scale)
     assert "| python | as published | none: no ledger |" in world.exported()["README.md"].decode("utf-8")
 
 
@@ -216,28 +219,28 @@ def test_the_log_keeps_what_happened_in_order(world: World) -> None:
     merge = Event("2026-01-02T00:00:00Z", "merge", "python", JUDGE, details="8 ratings")
     withdraw = Event("2026-01-03T00:00:00Z", "withdraw", "python", JUDGE, "wrong prompt")
     reseal = Event("2026-01-01T00:00:00Z", "reseal", "go", JUDGE, "new gold")
-    log.append(world.folder, merge)
-    assert log.merged(log.read(world.folder, "python")) == merge
-    log.append(world.folder, withdraw)
-    assert log.read(world.folder, "python") == (merge, withdraw)
-    assert log.merged(log.read(world.folder, "python")) is None
-    assert log.read(world.folder, "go") == ()
-    assert log.history(world.folder, ("python", "go"), [reseal]) == (reseal, merge, withdraw)
-    assert log.lines([merge]) == "2026-01-02T00:00:00Z  python  merge  0123456789abcdef  8 ratings"
+    journal.append(world.folder, merge)
+    assert journal.merged(journal.read(world.folder, "python")) == merge
+    journal.append(world.folder, withdraw)
+    assert journal.read(world.folder, "python") == (merge, withdraw)
+    assert journal.merged(journal.read(world.folder, "python")) is None
+    assert journal.read(world.folder, "go") == ()
+    assert journal.history(world.folder, ("python", "go"), [reseal]) == (reseal, merge, withdraw)
+    assert journal.lines([merge]) == "2026-01-02T00:00:00Z  python  merge  0123456789abcdef  8 ratings"
 
 
-@pytest.mark.parametrize("kind", log.NEEDS_REASON)
-def test_what_needs_a_reason_is_refused_without(world: World, kind: log.Kind) -> None:
+@pytest.mark.parametrize("kind", journal.NEEDS_REASON)
+def test_what_needs_a_reason_is_refused_without(world: World, kind: journal.Kind) -> None:
     with pytest.raises(UsageError, match="needs a reason"):
-        log.append(world.folder, Event("2026-01-02T00:00:00Z", kind, "python", JUDGE, "  "))
-    assert not log.path(world.folder, "python").exists()
+        journal.append(world.folder, Event("2026-01-02T00:00:00Z", kind, "python", JUDGE, "  "))
+    assert not journal.path(world.folder, "python").exists()
 
 
 @pytest.mark.parametrize(
     "line", ['{"time": 1}', '{"time": "t", "kind": "other", "language": "go", "judge_id": null}', "no json"]
 )
 def test_a_log_that_is_none_is_named_with_its_line(world: World, line: str) -> None:
-    path = log.path(world.folder, "python")
+    path = journal.path(world.folder, "python")
     path.write_text(line + "\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"log\.jsonl:1: "):
-        log.read(world.folder, "python")
+        journal.read(world.folder, "python")

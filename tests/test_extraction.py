@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import extraction
+from pools.checkouts import extraction
+from pools.checkouts.extraction import Lines
 from pools.errors import UsageError
-from pools.extraction import Lines
 
 FUNCTIONS_A_MINUTE = 20_000
 

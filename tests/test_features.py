@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from judge import features
-from judge.features import COLUMNS, Features
-from pools.dataset import Function, Query
-from pools.vectors import Similarity
+from judge.judges import features
+from judge.judges.features import COLUMNS, Features
+from pools.dataset.records import Function, Query
+from pools.engines.vectors import Similarity
 
 CODES = {
     "f0": "def read_file(path):\n    # Read a file at once.\n    return open(path).read()",

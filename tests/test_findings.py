@@ -4,10 +4,11 @@ import random
 
 import pytest
 
-from gates import findings, gate, levels
-from gates.findings import Circumstances
-from pools.dataset import PairKey
-from pools.settings import GateSettings
+from gates.measures import levels
+from gates.verdict import findings, gate_record
+from gates.verdict.findings import Circumstances
+from pools.dataset.records import PairKey
+from pools.dataset.settings import GateSettings
 
 RANDOM = random.Random(5)
 PAIRS = [(f"q{n % 20}", f"f{n}") for n in range(240)]
@@ -18,7 +19,7 @@ SETTINGS = GateSettings(resamples=400)
 
 
 def found(known: Circumstances, left_out: frozenset[str] = frozenset()) -> findings.Findings:
-    record = gate.assess("go", EXPERTS, RATINGS, SETTINGS, 2, 1, "judge", left_out=left_out)
+    record = gate_record.assess("go", EXPERTS, RATINGS, SETTINGS, 2, 1, "judge", left_out=left_out)
     return findings.find(record, EXPERTS, RATINGS, SCALE, known, left_out)
 
 
@@ -43,7 +44,7 @@ def test_only_what_is_known_is_broken_down() -> None:
 def test_a_retriever_whose_pairs_are_judged_worse_is_flagged_and_no_other() -> None:
     wrong = {pair: 3 - round(sum(EXPERTS[pair]) / 2) if number % 3 == 0 else round(sum(EXPERTS[pair]) / 2 + 0.01)
              for number, pair in enumerate(PAIRS)}  # fmt: skip
-    record = gate.assess("go", EXPERTS, wrong, SETTINGS, 2, 1, "judge")
+    record = gate_record.assess("go", EXPERTS, wrong, SETTINGS, 2, 1, "judge")
     retrievers = {pair: ("llm",) if number % 3 == 0 else ("bm25",) for number, pair in enumerate(PAIRS)}
     entry = findings.find(record, EXPERTS, wrong, SCALE, Circumstances(retrievers=retrievers)).breakdowns[0]
     assert {group.name: group.flagged for group in entry.groups} == {"bm25": True, "llm": True}

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates import gate, hashes, report
-from gates.gate import GateRecord
-from gates.seal import Seal, searches_left_out
-from pools.dataset import Dataset, Query
+from gates.report import wording
+from gates.verdict import gate_record, hashes
+from gates.verdict.gate_record import GateRecord
+from gates.verdict.seal import Seal, searches_left_out
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import Query
+from pools.dataset.settings import GateSettings
 from pools.errors import GateClosed, UsageError
-from pools.settings import GateSettings
 
 Experts = dict[tuple[str, str], tuple[int, ...]]
 Ratings = dict[tuple[str, str], int]
@@ -36,7 +38,7 @@ def ratings_of(both: int, judge_only: int, expert_only: int, neither: int, searc
 
 
 def assess(experts: Experts, ratings: Ratings, settings: GateSettings = SETTINGS) -> GateRecord:
-    return gate.assess("go", experts, ratings, settings, 2, 1, JUDGE)
+    return gate_record.assess("go", experts, ratings, settings, 2, 1, JUDGE)
 
 
 def test_f1_on_the_threshold_passes_and_just_under_it_is_missed() -> None:
@@ -78,7 +80,7 @@ def test_one_unrated_pair_makes_it_incomplete() -> None:
 def test_undefined_f1_is_missed() -> None:
     record = assess(*ratings_of(0, 0, 0, 40))
     assert (record.verdict, record.agreement.f1, record.interval, record.share) == ("missed", None, None, 0.0)
-    assert "undefined" in report.sentence(record)
+    assert "undefined" in wording.sentence(record)
 
 
 @given(st.randoms(use_true_random=False))
@@ -94,13 +96,13 @@ def test_a_record_survives_its_file_and_keeps_its_bytes(tmp_path: Path) -> None:
     for number, record in enumerate((assess(*ratings_of(67, 32, 33, 50)), assess(*ratings_of(0, 0, 0, 4)), assess({}, {}))):
         path = tmp_path / f"{number}.json"
         noted = replace(record, notes=("gate.f1 is sealed as 0.67; judge.toml says 0.5",))
-        gate.write(path, noted)
+        gate_record.write(path, noted)
         before = path.read_bytes()
-        found = gate.read(path)
+        found = gate_record.read(path)
         assert found == noted
-        gate.write(path, noted)
+        gate_record.write(path, noted)
         assert path.read_bytes() == before
-    assert gate.read(tmp_path / "none.json") is None
+    assert gate_record.read(tmp_path / "none.json") is None
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"format": 1}', "no json", '{"format": 2, "language": "go"}'])
@@ -108,7 +110,7 @@ def test_what_is_no_record_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "gate.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(GateClosed, match=r"gate\.json: not a gate record .* run `judge gate`"):
-        gate.read(path)
+        gate_record.read(path)
 
 
 @dataclass
@@ -125,21 +127,21 @@ class Attempt:
     judge_id: str = JUDGE
 
     def present(self) -> GateRecord:
-        return gate.admits(self.record, self.language, self.judge_id, self.experts, self.ratings, self.seal, self.stated)
+        return gate_record.admits(self.record, self.language, self.judge_id, self.experts, self.ratings, self.seal, self.stated)
 
     def edit(self, **values: object) -> None:
         """Change gate.json by hand."""
         path = self.folder / "gate.json"
         assert self.record is not None
-        gate.write(path, self.record)
+        gate_record.write(path, self.record)
         document = json.loads(path.read_text(encoding="utf-8"))
         for key, value in values.items():
             document[key] = {**document[key], **value} if isinstance(value, dict) else value
         path.write_text(json.dumps(document), encoding="utf-8")
-        self.record = gate.read(path)
+        self.record = gate_record.read(path)
 
     def assess(self) -> None:
-        self.record = gate.assess(
+        self.record = gate_record.assess(
             self.language, self.experts, self.ratings, self.seal.gate, self.seal.relevant_from, 1, self.judge_id
         )
 
@@ -285,7 +287,7 @@ def test_attempts_to_get_past_the_gate(
 def test_the_gate_closes_again_on_an_alarm(tmp_path: Path) -> None:
     made = attempt(tmp_path, *PASSING)
     with pytest.raises(GateClosed, match="closed again: agreement fell to 61%"):
-        gate.admits(made.record, "go", JUDGE, made.experts, made.ratings, made.seal, alarms=("agreement fell to 61%",))
+        gate_record.admits(made.record, "go", JUDGE, made.experts, made.ratings, made.seal, alarms=("agreement fell to 61%",))
 
 
 @pytest.mark.parametrize(
@@ -304,12 +306,12 @@ def test_further_conditions(tmp_path: Path, name: str, met: GateSettings, unmet:
     record = assess(experts, ratings, unmet)
     least = getattr(unmet, name)
     assert (record.verdict, record.conditions[0].name, record.conditions[0].least) == ("missed", name, least)
-    assert f"{name} below {least:g}: missed" in report.sentence(record)
-    assert f"{name} " in gate.refusal(record)
-    assert any(line.startswith(f"least {name}") and "not met" in line for line in report.render(record).splitlines())
+    assert f"{name} below {least:g}: missed" in wording.sentence(record)
+    assert f"{name} " in gate_record.refusal(record)
+    assert any(line.startswith(f"least {name}") and "not met" in line for line in wording.render(record).splitlines())
     path = tmp_path / "gate.json"
-    gate.write(path, record)
-    assert gate.read(path) == record
+    gate_record.write(path, record)
+    assert gate_record.read(path) == record
 
 
 @pytest.mark.parametrize(("short", "verdict"), [(15, "passed"), (16, "missed")])
@@ -319,20 +321,20 @@ def test_pairs_asked_for_in_fewer_than_the_production_do_not_count_as_measured(
     experts, ratings = ratings_of(90, 5, 5, 50)
     asked = replace(SETTINGS, full_batches=0.9)
     full = frozenset(sorted(experts)[short:])
-    record = gate.assess("go", experts, ratings, asked, 2, 1, JUDGE, full=full)
+    record = gate_record.assess("go", experts, ratings, asked, 2, 1, JUDGE, full=full)
     assert (record.verdict, record.clear, record.conditions[0].value) == (verdict, True, (150 - short) / 150)
     seal = Seal(asked, 2.0, hashes.of_gold(experts))
     if verdict == "passed":
-        assert gate.admits(record, "go", JUDGE, experts, ratings, seal, full=full) == record
+        assert gate_record.admits(record, "go", JUDGE, experts, ratings, seal, full=full) == record
         with pytest.raises(GateClosed, match=r"does not follow from the ratings \(.*conditions"):
-            gate.admits(record, "go", JUDGE, experts, ratings, seal, full=frozenset(sorted(experts)[20:]))
+            gate_record.admits(record, "go", JUDGE, experts, ratings, seal, full=frozenset(sorted(experts)[20:]))
     else:
         with pytest.raises(GateClosed, match=r"full_batches 0\.8933 < 0\.9"):
-            gate.admits(record, "go", JUDGE, experts, ratings, seal, full=full)
+            gate_record.admits(record, "go", JUDGE, experts, ratings, seal, full=full)
     # A dataset without a ledger does not tell, and what cannot be shown is not met.
-    unknown = gate.assess("go", experts, ratings, asked, 2, 1, None)
+    unknown = gate_record.assess("go", experts, ratings, asked, 2, 1, None)
     assert (unknown.verdict, unknown.conditions[0].value) == ("missed", None)
-    tuning = gate.assess("go", experts, ratings, asked, 2, 1, JUDGE, left_out={"q00"}, full=full)
+    tuning = gate_record.assess("go", experts, ratings, asked, 2, 1, JUDGE, left_out={"q00"}, full=full)
     assert tuning.conditions[0].value == sum(pair in full for pair in experts if pair[0] != "q00") / tuning.expert_pairs
 
 
@@ -352,16 +354,16 @@ def test_tuning_searches_can_be_left_out_and_which_is_sealed() -> None:
         if pair[0] == "q00":
             ratings[pair] = 0
     settings = replace(SETTINGS, split="test")
-    record = gate.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"})
+    record = gate_record.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"})
     assert (record.split, record.left_out, record.searches) == ("test", 8, 19)
     assert record.agreement == assess({pair: given for pair, given in experts.items() if pair[0] != "q00"}, ratings).agreement
-    assert "; 8 of tuning searches left out" in report.render(record)
+    assert "; 8 of tuning searches left out" in wording.render(record)
     sealed = Seal(settings, 2.0, hashes.of_gold(experts, {"q00"}))
-    assert gate.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00"}) == record
+    assert gate_record.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00"}) == record
     with pytest.raises(GateClosed, match="not those sealed"):
-        gate.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00", "q01"})
+        gate_record.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00", "q01"})
     del ratings[next(pair for pair in ratings if pair[0] == "q00")]
-    assert gate.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"}).verdict == "passed"
+    assert gate_record.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"}).verdict == "passed"
 
 
 def test_searches_left_out_are_those_of_the_tuning_split() -> None:
@@ -381,7 +383,7 @@ def test_an_inconclusive_verdict_does_not_open_the_gate(tmp_path: Path) -> None:
 def test_any_edited_figure_is_noticed(tmp_path: Path) -> None:
     original = attempt(tmp_path, *PASSING).record
     assert original is not None
-    for key, value in gate.document(original).items():
+    for key, value in gate_record.document(original).items():
         if key in {"format", "notes", "between_experts", "conditions"}:
             continue
         made = attempt(tmp_path, *PASSING)
@@ -410,20 +412,20 @@ def test_differences_are_shown_with_both_values() -> None:
 
 
 def test_the_block_ends_with_threshold_and_verdict() -> None:
-    lines = report.render(assess(*ratings_of(90, 5, 5, 50))).splitlines()
+    lines = wording.render(assess(*ratings_of(90, 5, 5, 50))).splitlines()
     assert lines[-1] == "go: F1 0.9474 >= 0.67: passed (clear: 100.0% of resamples agree, 95% is clear)"
     assert any(line.split() == ["same", "verdict", "140", "(93%)"] for line in lines)
-    missed = report.render(assess(*ratings_of(20, 40, 40, 50))).splitlines()
+    missed = wording.render(assess(*ratings_of(20, 40, 40, 50))).splitlines()
     assert missed[-1].startswith("go: F1 0.3333 < 0.67: missed (clear: ")
-    assert report.render(assess({}, {})).splitlines()[-1] == "go: incomplete: 0 of 0 expert-rated pairs are rated"
+    assert wording.render(assess({}, {})).splitlines()[-1] == "go: incomplete: 0 of 0 expert-rated pairs are rated"
 
 
 def test_the_table_has_a_line_a_language_and_the_document_says_whether_all_passed() -> None:
     records = [assess(*ratings_of(90, 5, 5, 50)), assess(*ratings_of(20, 40, 40, 50)), assess({("q", "f"): (1,)}, {})]
-    lines = report.table(records).splitlines()
+    lines = wording.table(records).splitlines()
     assert [line.split()[0] for line in lines] == ["language", "go", "go", "go"]
     assert lines[1].endswith("passed (clear)")
     assert lines[3].endswith("incomplete")
-    assert report.document(records)["passed"] is False
-    assert report.document(records[:1])["passed"] is True
-    json.dumps(report.document(records), allow_nan=False)
+    assert wording.document(records)["passed"] is False
+    assert wording.document(records[:1])["passed"] is True
+    json.dumps(wording.document(records), allow_nan=False)

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pools import grep_agent, ripgrep, tables
-from pools.dataset import Function, Query
+from pools.dataset import tables
+from pools.dataset.records import Function, Query
+from pools.engines import ripgrep
 from pools.errors import DataError, Stopped
-from pools.grep_agent import Pattern
+from pools.retrievers import grep_agent
+from pools.retrievers.grep_agent import Pattern
 
 QUERIES = [Query("go", f"q{number:02}", f"search {number}") for number in range(45)]
 

@@ -15,10 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pools import dataset, grep_words, ripgrep
-from pools.dataset import Function, Query
+from pools.dataset import dataset
+from pools.dataset.records import Function, Query
+from pools.engines import ripgrep
 from pools.errors import Stopped
-from pools.hits import Hit
+from pools.retrievers import grep_words
+from pools.sampling.hits import Hit
 from prompts.scales import Scale
 from tests.conftest import ROOT
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pools import hubs, tables
+from pools.dataset import tables
 from pools.errors import DataError, UsageError
+from pools.formats import hf
 from prompts.scales import Scale
 from tests.conftest import write_dataset
 from tests.test_csn_import import bytes_of, rows, run
@@ -64,16 +65,16 @@ def test_shards_are_read_in_order_and_all_of_them(folder: Path, tmp_path: Path, 
     (source / "corpus.jsonl").unlink()
     for number in range(2):
         tables.write(source / "data" / f"corpus-0000{number}-of-00002.parquet", corpus[2 * number : 2 * number + 2])
-    assert [function.id for function in hubs.load(source, scale).corpus or ()] == [row["id"] for row in corpus]
+    assert [function.id for function in hf.load(source, scale).corpus or ()] == [row["id"] for row in corpus]
     (source / "data" / "corpus-00000-of-00002.parquet").unlink()
     with pytest.raises(DataError, match=r"corpus-00000-of-00002\.parquet: no such file, and corpus-00001-of-00002\.parquet"):
-        hubs.load(source, scale)
+        hf.load(source, scale)
 
 
 def test_languages_may_be_files_of_a_configuration(folder: Path, tmp_path: Path, scale: Scale) -> None:
     source = lay(tmp_path / "hub", folder, "{name}/python.jsonl")
     tables.write(source / "queries" / "go.jsonl", [{"language": "go", "search_id": "q0", "search": "x"}])
-    assert [(query.language, query.search_id) for query in hubs.load(source, scale).queries] == [
+    assert [(query.language, query.search_id) for query in hf.load(source, scale).queries] == [
         ("go", "q0"), ("python", "q0"), ("python", "q1"),
     ]  # fmt: skip
 
@@ -82,12 +83,12 @@ def test_a_table_that_is_there_twice_is_an_error(folder: Path, tmp_path: Path, s
     source = lay(tmp_path / "hub", folder, "{name}.jsonl")
     tables.write(source / "data" / "qrels-00000-of-00001.parquet", rows(source / "qrels.jsonl"))
     with pytest.raises(DataError, match=r"qrels is both qrels\.jsonl and data/qrels-00000-of-00001\.parquet; keep one"):
-        hubs.load(source, scale)
+        hf.load(source, scale)
 
 
 def test_a_folder_without_queries_is_none(tmp_path: Path, scale: Scale) -> None:
     with pytest.raises(UsageError, match=r"no queries; a published dataset has queries, corpus and qrels"):
-        hubs.load(tmp_path, scale)
+        hf.load(tmp_path, scale)
 
 
 FAULTS = [

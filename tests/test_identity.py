@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge.identity import Identity
+from judge.judges.identity import Identity
 from prompts.scales import Scale
 
 

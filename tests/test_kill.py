@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.ledger import Ledger
+from judge.ledger.ledger import Ledger
 from tests.conftest import ROOT
 from tests.fake_api import FakeApi, Pair
 from tests.judging import identity, items, truth
@@ -68,7 +68,7 @@ def test_killed_half_way_it_asks_for_no_answered_pair_twice(tmp_path: Path) -> N
         assert not before & again
         assert sum(times - 1 for times in Counter(fake.asked_pairs).values()) <= BATCH * IN_FLIGHT
     assert Ledger.read(path).ratings(ID) == truth(items(PAIRS))
-    assert not Ledger.read(path).standing(ID).repeats
+    assert not Ledger.read(path).tally(ID).repeats
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -84,7 +84,7 @@ def test_killed_at_any_moment_it_ends_the_same(tmp_path: Path, seed: int) -> Non
         finish(fake.url, path)
         assert not before & {pair for request in fake.requests[asked:] for pair in request.pairs.values()}
     assert Ledger.read(path).ratings(ID) == truth(items(PAIRS))
-    assert not Ledger.read(path).standing(ID).repeats
+    assert not Ledger.read(path).tally(ID).repeats
 
 
 class Faults:

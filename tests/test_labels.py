@@ -10,13 +10,14 @@ import pytest
 
 from bench import bench_coverage
 from bench.bench_coverage import Shape
-from gates import agreement, gate, interval, labels, resampling
-from gates.agreement import Integers
-from gates.gate import GateRecord
-from pools import dataset
-from pools.dataset import Function, Qrel
+from gates.measures import agreement, interval, resampling
+from gates.measures.agreement import Integers
+from gates.verdict import gate_record, labels
+from gates.verdict.gate_record import GateRecord
+from pools.dataset import dataset
+from pools.dataset.records import Function, Qrel
+from pools.dataset.settings import GateSettings
 from pools.errors import DataError, UsageError
-from pools.settings import GateSettings
 from prompts.scales import Scale
 from tests.conftest import write_dataset
 from tests.test_gate import assess, ratings_of
@@ -27,7 +28,7 @@ SETTINGS = GateSettings(resamples=400)
 
 def _record(confusion: Integers, threshold: float) -> GateRecord:
     """A record of these counts, its ratings left out."""
-    empty = gate.assess("go", {}, {}, SETTINGS, 2, 1, None)
+    empty = gate_record.assess("go", {}, {}, SETTINGS, 2, 1, None)
     figures = agreement.agreement(*(int(count) for count in confusion.sum(axis=0)))
     resampled = resampling.resample(confusion, threshold, SETTINGS.resamples, 1)
     assert resampled is not None

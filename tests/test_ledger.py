@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge import chain, entries, extent, ledger, replies
-from judge.answer import Answer, Usage
-from judge.batches import Batch
-from judge.ledger import Ledger
-from judge.standing import Repeat, Totals
+from judge.batching.batches import Batch
+from judge.endpoint.answer import Answer, Usage
+from judge.ledger import chain, entries, high_water_mark, ledger
+from judge.ledger.ledger import Ledger
+from judge.ledger.tally import Repeat, Totals
+from judge.reading import replies
 from pools.errors import DataError, Stopped, UsageError
 from tests.judging import identity, items, sealed
 
@@ -50,7 +51,7 @@ def test_what_is_appended_reads_back(tmp_path: Path) -> None:
         assert read.attempts(ID) == {pairs[2]: 1}
         assert read.failed(ID) == {pairs[2]: "missing after 3 attempts"}
         assert read.totals(ID) == Totals(2, 5, Usage(200, 20, 10), 0.5, Usage(100, 10, 5))
-        assert read.standing(ID).faults == {"missing": 1}
+        assert read.tally(ID).faults == {"missing": 1}
         assert read.judges() == (ID,)
         assert read.notes == ()
         seal = read.seal(ID)
@@ -76,12 +77,12 @@ def test_the_first_rating_stands_and_later_ones_are_kept_beside_it(tmp_path: Pat
         book.add(reply(batch, dict.fromkeys(range(4), 2)))
         book.add(reply(Batch.of(items(4)[::-1]), {0: 3, 3: 0}))
         assert book.ratings(ID) == {item.pair: 2 for item in items(4)}
-        assert book.standing(ID).repeats == [
+        assert book.tally(ID).repeats == [
             Repeat(items(4)[3].pair, "pool", 3, 0.0, 2),
             Repeat(items(4)[0].pair, "pool", 0, 0.75, 2),
         ]
         assert book.attempts(ID) == {}
-        assert book.standing(ID).places == {2: [1, 0, 1, 0, 0, 1, 0, 1, 0, 0]}
+        assert book.tally(ID).places == {2: [1, 0, 1, 0, 0, 1, 0, 1, 0, 0]}
 
 
 @pytest.mark.parametrize(
@@ -308,11 +309,11 @@ def test_a_ledger_continues_what_it_was_before_but_not_what_was_cut_off(tmp_path
     book, _, _ = filled(path)
     book.close()
     lines = path.read_bytes().splitlines(keepends=True)
-    whole = Ledger.read(path).extent
+    whole = Ledger.read(path).reached
     ends = []
     for content in (b"".join(lines[:-2]), b"".join(lines)[:-1]):  # without its last reply; without its last line end
         path.write_bytes(content)
-        ends.append(Ledger.read(path).extent)
+        ends.append(Ledger.read(path).reached)
         assert not Ledger.read(path).continues(whole)
     path.write_bytes(b"".join(lines))
     assert [Ledger.read(path).continues(end) for end in (*ends, whole)] == [True, True, True]
@@ -320,13 +321,13 @@ def test_a_ledger_continues_what_it_was_before_but_not_what_was_cut_off(tmp_path
     with Ledger.open(path) as book:
         book.add(entries.failure(ID, ("q", "f" * len(lines[-1])), "another line"))
         assert [book.continues(end) for end in (*ends, whole)] == [True, False, False]
-    assert Ledger.read(tmp_path / "none").continues(Ledger.read(tmp_path / "none").extent)
+    assert Ledger.read(tmp_path / "none").continues(Ledger.read(tmp_path / "none").reached)
 
 
 @pytest.mark.parametrize("content", ["", "[1]", '{"size": "1", "last": "a"}', '{"size": 1}'])
-def test_an_extent_that_is_none_is_named(tmp_path: Path, content: str) -> None:
-    path = extent.path(tmp_path / "l.jsonl")
-    assert extent.read(path) is None
+def test_a_high_water_mark_that_is_none_is_named(tmp_path: Path, content: str) -> None:
+    path = high_water_mark.path(tmp_path / "l.jsonl")
+    assert high_water_mark.read(path) is None
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=r"extent\.json: not how far a ledger had got"):
-        extent.read(path)
+        high_water_mark.read(path)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
-from gates import agreement, levels
+from gates.measures import agreement, levels
 
 SCALE = (0, 1, 2, 3)
 rows_strategy = st.lists(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pools import licence
+from pools.checkouts import licence
 from tests.conftest import ROOT
 
 MIT = """MIT License

@@ -14,15 +14,18 @@ from typing import Any
 
 import pytest
 
-from gates import gate, hashes
-from judge import batches, entries, replies, run
-from judge.answer import Answer
-from judge.batches import Batch, Item
-from judge.client import Client
-from judge.identity import Identity
-from judge.ledger import Ledger, records
-from pools import dataset
-from pools.settings import GateSettings, JudgeSettings
+from gates.verdict import gate_record, hashes
+from judge.batching import batches
+from judge.batching.batches import Batch, Item
+from judge.endpoint.answer import Answer
+from judge.endpoint.client import Client
+from judge.judges.identity import Identity
+from judge.ledger import entries
+from judge.ledger.ledger import Ledger, records
+from judge.rating import rating
+from judge.reading import replies
+from pools.dataset import dataset
+from pools.dataset.settings import GateSettings, JudgeSettings
 from prompts import templates
 from prompts.scales import Scale
 from tests.conftest import ROOT
@@ -79,10 +82,10 @@ def test_every_reply_is_reconciled_and_every_pair_accounted_for(
     identity = Identity("smollm2", templates.text("judge"), scale, SETTINGS.shown_characters, 5, SAMPLING)
     path = tmp_path / "judgements.jsonl"
 
-    async def rate(ledger: Ledger) -> run.Outcome:
+    async def rate(ledger: Ledger) -> rating.Outcome:
         async with Client(endpoint, "", "smollm2", SAMPLING, concurrency=1) as client:
             judge = SmallJudge(identity, client, with_schema)
-            return await run.rate(items, "validation", judge, ledger, SETTINGS, 1)
+            return await rating.rate(items, "validation", judge, ledger, SETTINGS, 1)
 
     with Ledger.open(path) as ledger:
         ledger.add(entries.seal(identity, GateSettings(), 2, hashes.of_gold(experts)))
@@ -106,7 +109,7 @@ def test_every_reply_is_reconciled_and_every_pair_accounted_for(
     assert not set(ratings) & set(failed)
     assert all(failed.values())
     assert outcome.rated == len(ratings)
-    record = gate.assess("python", experts, ratings, GateSettings(), 2, 1, identity.judge_id)
+    record = gate_record.assess("python", experts, ratings, GateSettings(), 2, 1, identity.judge_id)
     assert record.verdict in {"missed", "incomplete"}, "a model this small does not agree with the experts"
     print(  # noqa: T201  what `make test-llm` shows
         f"\n{'schema' if with_schema else 'plain'}: {len(asked)} replies, {len(ratings)} rated, {len(failed)} failed "

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pools.checkouts.mirrors import ATTEMPTS, Mirror
+from pools.checkouts.sources import File, Missing
 from pools.errors import Stopped
-from pools.mirrors import ATTEMPTS, Mirror
-from pools.sources import File, Missing
 from tests.loopback import Reply, ok, serve
 
 FILES = [File("o/n", "a" * 40, f"src/{number}.py") for number in range(30)]

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from judge import money
-from judge.answer import Usage
-from judge.estimate import estimate
-from judge.ledger import Ledger
-from judge.money import Limits, Spent
-from judge.standing import Standing, Totals
-from pools.settings import JudgeSettings, PriceSettings
+from judge.endpoint.answer import Usage
+from judge.ledger.ledger import Ledger
+from judge.ledger.tally import Tally, Totals
+from judge.rating import money
+from judge.rating.forecast import estimate
+from judge.rating.money import Limits, Spent
+from pools.dataset.settings import JudgeSettings, PriceSettings
 from tests.fake_api import FakeApi
 from tests.judging import SEED, identity, items, rate
 
@@ -46,14 +46,14 @@ def test_what_is_left_of_limits() -> None:
 def test_an_estimate_is_of_the_prompts_that_would_be_sent(tmp_path: Path) -> None:
     settings = JudgeSettings(pairs_per_batch=10, concurrency=4, timeout=2.0)
     judge = identity()
-    found = estimate(items(45), judge, Standing(), settings, SEED, PRICES)
+    found = estimate(items(45), judge, Tally(), settings, SEED, PRICES)
     with FakeApi() as fake:
         rate(fake, tmp_path / "l.jsonl", items(45), settings)
         sent = sum(len(asked.prompt) for asked in fake.requests)
         assert (found.pairs, found.batches, found.characters) == (45, len(fake.requests), sent)
     assert found.usage.prompt == pytest.approx(sent / 3.5, abs=5)
     assert found.cost == money.cost(found.usage, PRICES)
-    standing = Ledger.read(tmp_path / "l.jsonl").standing(judge.judge_id)
-    standing.give_up(items(46)[45].pair, "refused")
-    rest = estimate(items(50), judge, standing, settings, SEED, PriceSettings())
+    tally = Ledger.read(tmp_path / "l.jsonl").tally(judge.judge_id)
+    tally.give_up(items(46)[45].pair, "refused")
+    rest = estimate(items(50), judge, tally, settings, SEED, PriceSettings())
     assert (rest.pairs, rest.batches, rest.cost) == (4, 1, None)

@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from judge import batches, extent, redaction
+from judge.batching import batches, redaction
 from judge.cli.demo import copy_sample
-from judge.ledger import Ledger
-from pools import dataset, settings
+from judge.ledger import high_water_mark
+from judge.ledger.ledger import Ledger
+from pools.dataset import dataset, settings
 from prompts import scales
 from tests.command import judge
 from tests.conftest import ROOT
@@ -80,7 +81,7 @@ def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:
     assert (entry["validation_rated"], entry["pool_rated"], entry["failed"]) == (168, entry["pool_pairs"], {})
     assert set(asked.values()) == {1}
     ledger = sample / "work" / "python" / "judgements.jsonl"
-    known = extent.read(extent.path(ledger))
+    known = high_water_mark.read(high_water_mark.path(ledger))
     assert known is not None
     assert known.size > ledger.read_bytes().rindex(b'"kind":"reply"'), "the replies after the verdict are noted too"
     first = [pair for request in api.requests for pair in request.pairs.values()][:168]
@@ -126,7 +127,7 @@ def test_canaries_and_retests_are_hidden_counted_and_replace_nothing(capfd: Capt
         asked = Counter(api.asked_pairs)
     ledger = Ledger.read(tmp_path / "work" / "python" / "judgements.jsonl")
     judge_id = ledger.judges()[0]
-    repeats = ledger.standing(judge_id).repeats
+    repeats = ledger.tally(judge_id).repeats
     experts = dataset.load(tmp_path, scales.load("relevance")).experts_of("python")
     canaries = [repeat for repeat in repeats if repeat.pair in experts]
     retests = [repeat for repeat in repeats if repeat.pair not in experts]

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import frame, hits, pool, tables
-from pools.dataset import Query
+from pools.dataset import tables
+from pools.dataset.records import Query
+from pools.dataset.settings import PoolSettings
 from pools.errors import DataError
-from pools.hits import Hit
-from pools.pool import PoolPair
-from pools.settings import PoolSettings
+from pools.sampling import frame, hits, pooled
+from pools.sampling.hits import Hit
+from pools.sampling.pooled import PoolPair
 
 QUERIES = [Query("python", f"q{number}", "search") for number in range(3)]
 IDS = [f"f{number:03}" for number in range(60)]
@@ -31,7 +32,7 @@ def world(seed: int) -> tuple[dict[str, list[Hit]], set[tuple[str, str]]]:
 
 def test_strata_and_probabilities() -> None:
     flagged, validation = world(1)
-    drawn = pool.draw(QUERIES, frame.of(IDS, 1), flagged, validation, SIZES)
+    drawn = pooled.draw(QUERIES, frame.of(IDS, 1), flagged, validation, SIZES)
     assert [entry.pair for entry in drawn] == sorted({entry.pair for entry in drawn})
     by_pair: dict[tuple[str, str], set[str]] = {}
     for name, found in flagged.items():
@@ -43,8 +44,8 @@ def test_strata_and_probabilities() -> None:
         loose = {pair for pair in every if by_pair.get(pair) == {"grep-any"}} - validation
         rest = {pair for pair in every if pair not in by_pair} - validation
         own = {entry.pair: entry for entry in drawn if entry.search_id == query.search_id}
-        assert {pair for pair, entry in own.items() if entry.stratum == pool.POOLED} == strict
-        for stratum, candidates, size in ((pool.GREP_ANY_SAMPLE, loose, 5), (pool.UNFLAGGED_SAMPLE, rest, 7)):
+        assert {pair for pair, entry in own.items() if entry.stratum == pooled.POOLED} == strict
+        for stratum, candidates, size in ((pooled.GREP_ANY_SAMPLE, loose, 5), (pooled.UNFLAGGED_SAMPLE, rest, 7)):
             chosen = {pair for pair, entry in own.items() if entry.stratum == stratum}
             assert chosen <= candidates
             assert len(chosen) == size
@@ -57,18 +58,18 @@ def test_strata_and_probabilities() -> None:
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_inputs_does_not_matter(rng: random.Random) -> None:
     flagged, validation = world(2)
-    expected = pool.draw(QUERIES, frame.of(IDS, 3), flagged, validation, SIZES)
+    expected = pooled.draw(QUERIES, frame.of(IDS, 3), flagged, validation, SIZES)
     queries, ids = rng.sample(QUERIES, len(QUERIES)), rng.sample(IDS, len(IDS))
     names = rng.sample(sorted(flagged), len(flagged))
     shuffled = {name: rng.sample(flagged[name], len(flagged[name])) for name in names}
-    assert pool.draw(queries, frame.of(ids, 3), shuffled, validation, SIZES) == expected
+    assert pooled.draw(queries, frame.of(ids, 3), shuffled, validation, SIZES) == expected
 
 
 def test_a_small_stratum_is_taken_whole_and_another_seed_draws_others() -> None:
-    drawn = pool.draw(QUERIES, frame.of(IDS[:4], 1), {}, set(), SIZES)
-    assert {(entry.stratum, entry.probability) for entry in drawn} == {(pool.UNFLAGGED_SAMPLE, 1.0)}
+    drawn = pooled.draw(QUERIES, frame.of(IDS[:4], 1), {}, set(), SIZES)
+    assert {(entry.stratum, entry.probability) for entry in drawn} == {(pooled.UNFLAGGED_SAMPLE, 1.0)}
     assert len(drawn) == 12
-    first, second = (pool.draw(QUERIES, frame.of(IDS, seed), {}, set(), SIZES) for seed in (1, 2))
+    first, second = (pooled.draw(QUERIES, frame.of(IDS, seed), {}, set(), SIZES) for seed in (1, 2))
     assert first != second
     assert len({frozenset(entry.function_id for entry in first if entry.search_id == q.search_id) for q in QUERIES}) == 3
 
@@ -80,21 +81,21 @@ def test_depth_leaves_out_what_a_retriever_ranks_below_it_but_not_of_grep_any() 
         "grep-any": [Hit("q0", name, rank) for rank, name in enumerate(IDS[:9], start=1)],
     }
     settings = PoolSettings(grep_any_sample=99, unflagged_sample=0, depth=2)
-    drawn = {entry.function_id: entry for entry in pool.draw(QUERIES[:1], frame.of(IDS, 1), flagged, set(), settings)}
-    assert {name: entry.retrievers for name, entry in drawn.items() if entry.stratum == pool.POOLED} == {
+    drawn = {entry.function_id: entry for entry in pooled.draw(QUERIES[:1], frame.of(IDS, 1), flagged, set(), settings)}
+    assert {name: entry.retrievers for name, entry in drawn.items() if entry.stratum == pooled.POOLED} == {
         "f000": ("bm25", "grep-any"), "f001": ("bm25", "grep-any"), "f004": ("embedding", "grep-any"),
         "f005": ("embedding", "grep-any"),
     }  # fmt: skip
     assert drawn["f004"].ranks == (2, 5)
-    assert sorted(name for name, entry in drawn.items() if entry.stratum == pool.GREP_ANY_SAMPLE) == [
+    assert sorted(name for name, entry in drawn.items() if entry.stratum == pooled.GREP_ANY_SAMPLE) == [
         "f002", "f003", "f006", "f007", "f008",
     ]  # fmt: skip
 
 
 def test_equal_numbers_of_two_kinds_stay_what_they_are(tmp_path: Path) -> None:
-    path = pool.path(tmp_path, "python")
-    pool.write(path, [PoolPair("q0", "f0", ("bm25",), pool.POOLED, 1.0, (1,), (1.0,))])
-    [entry] = pool.read(path)
+    path = pooled.path(tmp_path, "python")
+    pooled.write(path, [PoolPair("q0", "f0", ("bm25",), pooled.POOLED, 1.0, (1,), (1.0,))])
+    [entry] = pooled.read(path)
     assert repr((entry.ranks, entry.scores)) == "((1,), (1.0,))"
 
 
@@ -113,24 +114,24 @@ def test_a_file_that_is_no_pool_is_named_with_the_row(tmp_path: Path, rows: list
     path = tmp_path / "pool.parquet"
     tables.write(path, rows)
     with pytest.raises(DataError, match=words):
-        pool.read(path)
+        pooled.read(path)
     path.write_bytes(b"x")
-    for read in (pool.read, pool.read_pairs):
+    for read in (pooled.read, pooled.read_pairs):
         with pytest.raises(DataError, match="not a readable Parquet file"):
             read(path)
 
 
 def test_files_round_trip_with_the_same_bytes(tmp_path: Path) -> None:
     flagged, validation = world(6)
-    drawn = pool.draw(QUERIES, frame.of(IDS, 1), flagged, validation, SIZES)
-    path = pool.path(tmp_path, "python")
-    pool.write(path, drawn)
-    assert pool.read(path) == drawn
+    drawn = pooled.draw(QUERIES, frame.of(IDS, 1), flagged, validation, SIZES)
+    path = pooled.path(tmp_path, "python")
+    pooled.write(path, drawn)
+    assert pooled.read(path) == drawn
     first = path.read_bytes()
     path.unlink()
-    pool.write(path, drawn)
+    pooled.write(path, drawn)
     assert path.read_bytes() == first
-    assert pool.read_pairs(path) == [entry.pair for entry in drawn]
+    assert pooled.read_pairs(path) == [entry.pair for entry in drawn]
     for given_hits in ([], flagged["bm25"], [Hit("q0", "f1", 1, 0.5, 0.25)]):
         target = hits.path(tmp_path, "python", "bm25")
         hits.write(target, given_hits)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.ledger import Ledger
-from pools import dataset, frame, pool, settings, tables
+from judge.ledger.ledger import Ledger
+from pools.dataset import dataset, settings, tables
+from pools.sampling import frame, pooled
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi
@@ -17,8 +18,8 @@ from tests.test_pipeline import as_experts, files_of, plain_sample
 Capture = pytest.CaptureFixture[str]
 
 
-def pooled(folder: Path) -> dict[tuple[str, str], pool.PoolPair]:
-    return {entry.pair: entry for entry in pool.read(pool.path(folder, "go"))}
+def drawn(folder: Path) -> dict[tuple[str, str], pooled.PoolPair]:
+    return {entry.pair: entry for entry in pooled.read(pooled.path(folder, "go"))}
 
 
 def test_the_order_of_rows_changes_no_byte(capfd: Capture, tmp_path: Path) -> None:
@@ -41,7 +42,7 @@ def test_a_pool_drawn_again_keeps_all_it_has_and_only_the_new_is_asked_about(cap
     folder = plain_sample(tmp_path / "data")
     pool_go, rate_go = ("pool", "--data", folder, "--lang", "go"), ("rate", "--data", folder, "--lang", "go", "--model", "m")
     assert judge(capfd, *pool_go).code == 0
-    before = pooled(folder)
+    before = drawn(folder)
     with FakeApi() as api:
         assert judge(capfd, *rate_go, "--continue", "--base-url", api.url).code in {0, 1}
         corpus = tables.find(folder, "corpus")
@@ -53,7 +54,7 @@ def test_a_pool_drawn_again_keeps_all_it_has_and_only_the_new_is_asked_about(cap
         toml.write_text(toml.read_text().replace('"grep-any"]', '"grep-any", "bm25"]'))
         done = judge(capfd, *pool_go, "--json")
         assert done.code == 0, done.err
-        after = pooled(folder)
+        after = drawn(folder)
         assert before.keys() <= after.keys()
         added = after.keys() - before.keys()
         assert json.loads(done.out)["languages"][0]["new"] == len(added) > 0
@@ -74,7 +75,7 @@ def test_another_seed_is_refused_as_long_as_there_is_a_pool(capfd: Capture, tmp_
     done = judge(capfd, *command, "--seed", 2)
     assert (done.code, "add --seed 1, or remove the file" in done.error) == (2, True)
     assert files_of(folder) == before
-    path = pool.path(folder, "go")
+    path = pooled.path(folder, "go")
     path.unlink()
     assert judge(capfd, *command, "--seed", 2).code == 0
     assert path.read_bytes() != before["work/go/pool.parquet"]
@@ -88,7 +89,7 @@ def test_a_pool_of_an_older_release_keeps_its_pairs_and_says_what_is_not_known(c
     folder = plain_sample(tmp_path / "data")
     command = ("pool", "--data", folder, "--lang", "go")
     assert judge(capfd, *command, "--seed", 1).code == 0
-    before = pooled(folder)
+    before = drawn(folder)
     frame.path(folder, "go").unlink()
     codes = [function.id for function in dataset.load(folder, scales.load("relevance")).functions_of("go")]
     search_id = min(search for search, _ in before)
@@ -96,28 +97,28 @@ def test_a_pool_of_an_older_release_keeps_its_pairs_and_says_what_is_not_known(c
     rate_as_expert(folder, unseen)
     done = judge(capfd, *command, "--seed", 2)
     assert (done.code, "does not tell from which functions and with which seed" in done.err) == (0, True)
-    after = pooled(folder)
+    after = drawn(folder)
     assert before.keys() | {unseen} <= after.keys()
-    assert after[unseen].stratum in pool.SAMPLES
+    assert after[unseen].stratum in pooled.SAMPLES
     lost = [pair for pair, entry in after.items() if pair in before and entry.probability is None and entry.stratum]
     assert lost, "another seed draws others"
-    sizes = Counter((e.search_id, e.stratum) for e in after.values() if e.probability and e.stratum in pool.SAMPLES)
+    sizes = Counter((e.search_id, e.stratum) for e in after.values() if e.probability and e.stratum in pooled.SAMPLES)
     assert set(sizes.values()) == set(
-        Counter((e.search_id, e.stratum) for e in before.values() if e.stratum in pool.SAMPLES).values()
+        Counter((e.search_id, e.stratum) for e in before.values() if e.stratum in pooled.SAMPLES).values()
     )
     assert "does not tell" not in judge(capfd, *command, "--seed", 2).err
-    assert pooled(folder) == after
+    assert drawn(folder) == after
 
 
 def test_what_experts_rate_after_it_was_drawn_is_a_validation_pair_everywhere(capfd: Capture, tmp_path: Path) -> None:
     folder = plain_sample(tmp_path / "data")
     common = ("--data", folder, "--lang", "go")
     assert judge(capfd, "pool", *common).code == 0
-    before = pooled(folder)
-    late = min(pair for pair, entry in before.items() if entry.stratum == pool.UNFLAGGED_SAMPLE)
+    before = drawn(folder)
+    late = min(pair for pair, entry in before.items() if entry.stratum == pooled.UNFLAGGED_SAMPLE)
     rate_as_expert(folder, late)
     done = json.loads(judge(capfd, "pool", *common, "--json").out)["languages"][0]
-    after = pooled(folder)
+    after = drawn(folder)
     assert after == before, "it stays what it was in the samples"
     experts = dataset.load(folder, scales.load("relevance")).experts_of("go")
     in_samples = [entry for pair, entry in before.items() if pair not in experts]

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import frame, pool
-from pools.frame import Frame
-from pools.hits import Hit
-from pools.pool import PoolPair
-from pools.settings import PoolSettings
+from pools.dataset.settings import PoolSettings
+from pools.sampling import frame, pooled
+from pools.sampling.frame import Frame
+from pools.sampling.hits import Hit
+from pools.sampling.pooled import PoolPair
 from tests.test_pool import IDS, QUERIES, SIZES, world
 
 Pair = tuple[str, str]
@@ -35,7 +35,7 @@ class Pool:
         searches: int = 3,
     ) -> dict[Pair, PoolPair]:
         self.frame = frame.of(ids, self.seed) if self.frame is None else frame.grown(self.frame, ids)
-        self.pairs = pool.draw(QUERIES[:searches], self.frame, flagged or {}, validation, settings, self.pairs)
+        self.pairs = pooled.draw(QUERIES[:searches], self.frame, flagged or {}, validation, settings, self.pairs)
         found = {entry.pair: entry for entry in self.pairs}
         assert len(found) == len(self.pairs)
         return found
@@ -61,11 +61,11 @@ def test_a_new_retriever_adds_its_hits_and_fills_up_the_samples() -> None:
     second = grown.draw(flagged=flagged, validation=validation)
     assert second == whole.draw(flagged=flagged, validation=validation)
     assert first.keys() <= second.keys()
-    taken = {pair for pair, entry in first.items() if entry.stratum in pool.SAMPLES} & {hit.pair for hit in flagged["bm25"]}
+    taken = {pair for pair, entry in first.items() if entry.stratum in pooled.SAMPLES} & {hit.pair for hit in flagged["bm25"]}
     added = [entry for pair, entry in second.items() if pair not in first]
     assert taken
-    assert len([entry for entry in added if entry.stratum != pool.POOLED]) == len(taken)
-    assert {entry.pair for entry in added if entry.stratum == pool.POOLED} <= {hit.pair for hit in flagged["bm25"]}
+    assert len([entry for entry in added if entry.stratum != pooled.POOLED]) == len(taken)
+    assert {entry.pair for entry in added if entry.stratum == pooled.POOLED} <= {hit.pair for hit in flagged["bm25"]}
 
 
 def test_new_functions_are_sampled_by_themselves_as_many_as_is_their_share() -> None:
@@ -76,11 +76,11 @@ def test_new_functions_are_sampled_by_themselves_as_many_as_is_their_share() -> 
     added = {pair: entry for pair, entry in second.items() if pair not in first}
     assert {name for _, name in added} <= set(IDS[40:])
     # 20 of 60 are new, so 7 / 3 pairs rounded up.
-    assert sizes(added, pool.UNFLAGGED_SAMPLE) == {(query.search_id, 3 / 20): 3 for query in QUERIES}
+    assert sizes(added, pooled.UNFLAGGED_SAMPLE) == {(query.search_id, 3 / 20): 3 for query in QUERIES}
     third = grown.draw([*IDS, "f999"])
     assert second.items() <= third.items()
     assert [entry for pair, entry in third.items() if pair not in second] == [
-        PoolPair(query.search_id, "f999", (), pool.UNFLAGGED_SAMPLE, 1.0) for query in QUERIES
+        PoolPair(query.search_id, "f999", (), pooled.UNFLAGGED_SAMPLE, 1.0) for query in QUERIES
     ]
     assert grown.draw([*IDS, "f999"]) == third
 
@@ -97,13 +97,13 @@ def test_new_functions_and_a_new_retriever_at_once() -> None:
         loose, strict = (
             {hit.pair for name in names for hit in flagged[name]} for names in (["grep-any"], ["grep-all", "bm25"])
         )
-        for stratum, size in ((pool.GREP_ANY_SAMPLE, 5), (pool.UNFLAGGED_SAMPLE, 7)):
+        for stratum, size in ((pooled.GREP_ANY_SAMPLE, 5), (pooled.UNFLAGGED_SAMPLE, 7)):
             cells = [
                 {
                     (query.search_id, name)
                     for name in names
                     if (query.search_id, name) not in validation | strict
-                    and ((query.search_id, name) in loose) == (stratum == pool.GREP_ANY_SAMPLE)
+                    and ((query.search_id, name) in loose) == (stratum == pooled.GREP_ANY_SAMPLE)
                 }
                 for names in (IDS[:40], IDS[40:])
             ]
@@ -121,9 +121,9 @@ def test_what_was_pooled_stays_pooled_with_who_returned_it() -> None:
     )  # fmt: skip
     edited = {"grep-agent": [Hit("q0", "f002", 1, 0.25)], "grep-any": [Hit("q0", "f001", 8)]}
     second = grown.draw(flagged=edited, searches=1)
-    assert second["q0", "f001"] == PoolPair("q0", "f001", ("grep-agent", "grep-any"), pool.POOLED, 1.0, (3, 8), (0.5, None))
-    assert second["q0", "f002"] == PoolPair("q0", "f002", ("grep-agent",), pool.POOLED, 1.0, (1,), (0.25,))
-    assert sizes(second, pool.UNFLAGGED_SAMPLE) == {("q0", 7 / 58): 7}
+    assert second["q0", "f001"] == PoolPair("q0", "f001", ("grep-agent", "grep-any"), pooled.POOLED, 1.0, (3, 8), (0.5, None))
+    assert second["q0", "f002"] == PoolPair("q0", "f002", ("grep-agent",), pooled.POOLED, 1.0, (1,), (0.25,))
+    assert sizes(second, pooled.UNFLAGGED_SAMPLE) == {("q0", 7 / 58): 7}
 
 
 def test_smaller_samples_lose_nothing_and_larger_ones_go_on() -> None:
@@ -132,7 +132,7 @@ def test_smaller_samples_lose_nothing_and_larger_ones_go_on() -> None:
     assert grown.draw(settings=PoolSettings(unflagged_sample=2)) == first
     larger = grown.draw(settings=PoolSettings(unflagged_sample=9))
     assert first.keys() < larger.keys()
-    assert sizes(larger, pool.UNFLAGGED_SAMPLE) == {(query.search_id, 9 / 60): 9 for query in QUERIES}
+    assert sizes(larger, pooled.UNFLAGGED_SAMPLE) == {(query.search_id, 9 / 60): 9 for query in QUERIES}
 
 
 def test_a_sampled_pair_that_only_grep_any_returns_now_counts_in_that_sample() -> None:
@@ -144,9 +144,9 @@ def test_a_sampled_pair_that_only_grep_any_returns_now_counts_in_that_sample() -
     moved = {pair for pair in first if pair[0] == "q0" and pair[1] in IDS[:50]}
     assert len(moved) > 5
     # More were drawn of these than the five that are asked for, and they have the smallest lots among them.
-    assert sizes(second, pool.GREP_ANY_SAMPLE) == {("q0", len(moved) / 50): len(moved)}
-    assert moved == {entry.pair for entry in second.values() if entry.stratum == pool.GREP_ANY_SAMPLE}
-    assert sizes(second, pool.UNFLAGGED_SAMPLE)["q0", 7 / 10] == 7
+    assert sizes(second, pooled.GREP_ANY_SAMPLE) == {("q0", len(moved) / 50): len(moved)}
+    assert moved == {entry.pair for entry in second.values() if entry.stratum == pooled.GREP_ANY_SAMPLE}
+    assert sizes(second, pooled.UNFLAGGED_SAMPLE)["q0", 7 / 10] == 7
 
 
 def test_where_a_stratum_gains_old_functions_what_they_push_out_stays_without_a_probability() -> None:
@@ -166,14 +166,14 @@ def test_pairs_that_experts_rate_later_stay_what_they_were() -> None:
     flagged = {"bm25": [Hit("q0", "f000", 1), Hit("q0", "f001", 2)]}
     grown = Pool()
     first = grown.draw(IDS[:50], flagged, {("q0", "f001")}, searches=1)
-    drawn = min(pair for pair, entry in first.items() if entry.stratum == pool.UNFLAGGED_SAMPLE)
+    drawn = min(pair for pair, entry in first.items() if entry.stratum == pooled.UNFLAGGED_SAMPLE)
     not_drawn = min(("q0", name) for name in IDS[:50] if ("q0", name) not in first)
     rated = {("q0", "f000"), ("q0", "f001"), drawn, not_drawn, ("q0", "f055")}
     second = grown.draw(IDS, flagged, rated, searches=1)
     assert second[drawn] == first[drawn]
-    assert second[not_drawn] == PoolPair(*not_drawn, (), pool.UNFLAGGED_SAMPLE, None)
+    assert second[not_drawn] == PoolPair(*not_drawn, (), pooled.UNFLAGGED_SAMPLE, None)
     assert {pair for pair in rated if second[pair].stratum is None} == {("q0", "f000"), ("q0", "f001"), ("q0", "f055")}
-    assert sizes(second, pool.UNFLAGGED_SAMPLE) == {("q0", 7 / 48): 7, ("q0", 2 / 9): 2, ("q0", None): 1}
+    assert sizes(second, pooled.UNFLAGGED_SAMPLE) == {("q0", 7 / 48): 7, ("q0", 2 / 9): 2, ("q0", None): 1}
     assert grown.draw(IDS, flagged, rated, searches=1) == second
 
 
@@ -182,7 +182,7 @@ def test_a_pair_whose_expert_rating_is_taken_back_stays() -> None:
     grown.draw(validation={("q0", name) for name in IDS[:40]})
     after = grown.draw()
     assert {("q0", name) for name in IDS[:40]} <= after.keys()
-    assert sizes(after, pool.UNFLAGGED_SAMPLE)["q0", 7 / 60] == 7
+    assert sizes(after, pooled.UNFLAGGED_SAMPLE)["q0", 7 / 60] == 7
     assert after == grown.draw()
 
 
@@ -192,7 +192,7 @@ def test_a_new_search_is_drawn_like_the_others() -> None:
     grown.draw(IDS, searches=1)
     whole = grown.draw(IDS, validation={("q1", "f000")}, searches=2)
     assert whole["q1", "f000"].stratum is None
-    assert sizes(whole, pool.UNFLAGGED_SAMPLE) == {
+    assert sizes(whole, pooled.UNFLAGGED_SAMPLE) == {
         ("q0", 7 / 40): 7, ("q0", 3 / 20): 3, ("q1", 7 / 39): 7, ("q1", 3 / 20): 3,
     }  # fmt: skip
 
@@ -227,6 +227,6 @@ def test_whatever_happens_nothing_is_lost_and_the_samples_have_their_sizes(data:
                 assert entry.stratum is None or late or before[pair].probability is None
             else:
                 assert 0 < entry.probability <= 1
-        for (_, probability), count in (sizes(now, pool.UNFLAGGED_SAMPLE) + sizes(now, pool.GREP_ANY_SAMPLE)).items():
+        for (_, probability), count in (sizes(now, pooled.UNFLAGGED_SAMPLE) + sizes(now, pooled.GREP_ANY_SAMPLE)).items():
             assert probability is None or (count / probability) == pytest.approx(round(count / probability))
         before, known = now, min(3, known + 1)

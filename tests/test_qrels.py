@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates import qrels
-from pools import dataset
-from pools.dataset import Dataset, PairKey, Qrel, Query
+from gates.release import qrels
+from pools.dataset import dataset
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import PairKey, Qrel, Query
 from prompts.scales import Scale
 from tests.conftest import write_dataset
 

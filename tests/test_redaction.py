@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge import batches, redaction
-from judge.answer import Answer
-from judge.batches import Batch, Item
-from judge.client import Client
-from judge.identity import Identity
-from judge.llm import LlmJudge
-from judge.redaction import mask
-from pools import dataset
+from judge.batching import batches, redaction
+from judge.batching.batches import Batch, Item
+from judge.batching.redaction import mask
+from judge.endpoint.answer import Answer
+from judge.endpoint.client import Client
+from judge.judges.identity import Identity
+from judge.judges.llm_judge import LlmJudge
+from pools.dataset import dataset
 from prompts import scales, templates
 from tests.conftest import ROOT
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from judge import chain, ledger, replies
-from judge.batches import Batch
-from judge.ledger import Ledger
-from judge.replay import replay
+from judge.batching.batches import Batch
+from judge.ledger import chain, ledger
+from judge.ledger.ledger import Ledger
+from judge.ledger.replay import replay
+from judge.reading import replies
 from pools.errors import DataError, UsageError
 from tests.fake_api import FakeApi, share
 from tests.judging import identity, items, rate, sealed
@@ -26,7 +27,7 @@ def test_a_replayed_ledger_says_the_same(tmp_path: Path) -> None:
         max(entry["number"] for entry in ledger.records(source) if "number" in entry),
         {judge: 0},
     )
-    assert after.standing(judge) == before.standing(judge)
+    assert after.tally(judge) == before.tally(judge)
     assert after.history == before.history
     with Ledger.open(tmp_path / "c" / "l.jsonl") as book:
         replay(target, book)

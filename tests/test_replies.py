@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge import broken_json, replies
-from judge.batches import Batch, Item
-from judge.broken_json import Member
-from judge.replies import Reading, Status, encode, reconcile
+from judge.batching.batches import Batch, Item
+from judge.reading import partial_json, replies
+from judge.reading.partial_json import Member
+from judge.reading.replies import Reading, Status, encode, reconcile
 
 IDS = ("bcdf2345", "ghjk6789", "mnpq2222", "rstv3333")
 A, B, C, D = IDS
@@ -296,7 +296,7 @@ class Recorder:
 def test_the_reader_of_broken_json_reads_whole_json_like_the_decoder(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
     mine, theirs = Recorder(), Recorder()
-    assert broken_json.read(text, 0, mine) == (len(text), False)
+    assert partial_json.read(text, 0, mine) == (len(text), False)
     json.loads(text, object_pairs_hook=theirs.close, parse_int=str, parse_float=str, parse_constant=lambda _: None)
     assert mine.closed == theirs.closed
 

@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from judge import entries, ledger, run
-from judge.answer import Answer, Unfit, Usage
-from judge.batches import Batch
-from judge.identity import Identity
-from judge.ledger import Ledger
-from judge.money import Limits
-from judge.replies import encode
-from judge.run import Outcome, Progress
+from judge.batching.batches import Batch
+from judge.endpoint.answer import Answer, Unfit, Usage
+from judge.judges.identity import Identity
+from judge.ledger import entries, ledger
+from judge.ledger.ledger import Ledger
+from judge.rating import rating
+from judge.rating.money import Limits
+from judge.rating.rating import Outcome, Progress
+from judge.reading.replies import encode
+from pools.dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
-from pools.settings import JudgeSettings, PriceSettings
 from tests.conftest import ROOT
 from tests.fake_api import ERRORS, FakeApi, Script, share
 from tests.judging import identity, items, rate, sealed, truth
@@ -66,7 +67,7 @@ def check(fake: FakeApi, path: Path, outcome: Outcome, count: int) -> None:
     assert ratings == {pair: rating for pair, rating in expected.items() if pair in ratings}
     assert all(outcome.failed.values())
     assert book.failed(ID) == outcome.failed
-    assert not book.standing(ID).repeats, "a pair that had a rating was asked for again"
+    assert not book.tally(ID).repeats, "a pair that had a rating was asked for again"
 
 
 @pytest.mark.parametrize("fault", [*PASSING, *HALVING, *ODD])
@@ -184,7 +185,7 @@ def test_a_cost_limit_needs_to_know_the_cost(tmp_path: Path) -> None:
 def test_a_judge_must_be_sealed(tmp_path: Path) -> None:
     judge = Sure(identity())
     with Ledger.open(tmp_path / "l.jsonl") as book, pytest.raises(UsageError, match="is not sealed"):
-        asyncio.run(run.rate(items(1), "pool", judge, book, JudgeSettings(), 1))
+        asyncio.run(rating.rate(items(1), "pool", judge, book, JudgeSettings(), 1))
     assert judge.batches == []
 
 
@@ -205,7 +206,7 @@ class Sure:
 
 def test_any_judge_can_be_run(tmp_path: Path) -> None:
     with sealed(tmp_path / "l.jsonl", identity()) as book:
-        outcome = asyncio.run(run.rate(items(12), "validation", Sure(identity()), book, JudgeSettings(pairs_per_batch=5), 1))
+        outcome = asyncio.run(rating.rate(items(12), "validation", Sure(identity()), book, JudgeSettings(pairs_per_batch=5), 1))
         assert set(book.ratings(ID).values()) == {2}
     assert (outcome.rated, outcome.requests, outcome.cost) == (12, 3, 0.375)
     purposes = {record["purpose"] for record in ledger.records(tmp_path / "l.jsonl") if record["kind"] == "reply"}
@@ -214,14 +215,14 @@ def test_any_judge_can_be_run(tmp_path: Path) -> None:
 
 def test_a_fault_of_the_judge_itself_is_raised_and_nothing_is_lost(tmp_path: Path) -> None:
     with sealed(tmp_path / "l.jsonl", identity()) as book, pytest.raises(ZeroDivisionError):
-        asyncio.run(run.rate(items(12), "pool", Sure(identity(), ZeroDivisionError()), book, JudgeSettings(), 1))
+        asyncio.run(rating.rate(items(12), "pool", Sure(identity(), ZeroDivisionError()), book, JudgeSettings(), 1))
     Ledger.open(tmp_path / "l.jsonl").close()
 
 
 def test_a_paid_reply_that_cannot_be_used_is_kept_and_counted(tmp_path: Path) -> None:
     paid = Answer("no", None, "m", Usage(7, 0, 3), 0.5)
     with sealed(tmp_path / "l.jsonl", identity()) as book:
-        outcome = asyncio.run(run.rate(items(1), "pool", Sure(identity(), Unfit("cut", paid)), book, JudgeSettings(), 1))
+        outcome = asyncio.run(rating.rate(items(1), "pool", Sure(identity(), Unfit("cut", paid)), book, JudgeSettings(), 1))
         assert outcome.failed == {items(1)[0].pair: "cut"}
         assert outcome.cost == 0.5
         assert book.totals(ID).usage == Usage(7, 0, 3)
@@ -236,7 +237,7 @@ def test_a_pair_whose_last_reply_came_before_a_kill_is_given_up(tmp_path: Path) 
         batch = Batch.of(items(1))
         book.add(entries.reply(ID, "pool", batch, Answer("?", "stop", "m")))
         judge = Sure(identity())
-        outcome = asyncio.run(run.rate(items(2), "pool", judge, book, settings, 1))
+        outcome = asyncio.run(rating.rate(items(2), "pool", judge, book, settings, 1))
     assert outcome.failed == {items(1)[0].pair: "no rating after 1 attempts"}
     assert [item.pair for batch in judge.batches for item in batch.items] == [items(2)[1].pair]
 
@@ -255,7 +256,7 @@ def test_cancelling_writes_what_was_answered(tmp_path: Path) -> None:
 
     async def cancelled(book: Ledger) -> None:
         judge = Slow(identity())
-        running = asyncio.create_task(run.rate(items(60), "pool", judge, book, JudgeSettings(pairs_per_batch=10), 1))
+        running = asyncio.create_task(rating.rate(items(60), "pool", judge, book, JudgeSettings(pairs_per_batch=10), 1))
         await judge.busy.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):

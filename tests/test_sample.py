@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pools import dataset, faults, settings
-from pools.dataset import Dataset
+from pools.dataset import dataset, faults, settings
+from pools.dataset.dataset import Dataset
 from prompts.scales import Scale
 from tests.conftest import ROOT
 

@@ -18,9 +18,12 @@ import pytest
 from scipy.stats import spearmanr
 
 from judge.cli.demo import copy_sample
-from pools import calibration, dataset, embedding, hits, vectors
-from pools.dataset import Dataset
-from pools.settings import EmbeddingSettings
+from pools.dataset import dataset
+from pools.dataset.dataset import Dataset
+from pools.dataset.settings import EmbeddingSettings
+from pools.engines import calibration, vectors
+from pools.retrievers import embedding
+from pools.sampling import hits
 from prompts import scales
 from tests.command import process
 from tests.conftest import ROOT

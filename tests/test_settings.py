@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from pools import settings
+from pools.dataset import settings
+from pools.dataset.settings import Settings
 from pools.errors import UsageError
-from pools.settings import Settings
 
 
 def test_a_folder_without_the_file_runs_on_the_defaults(tmp_path: Path) -> None:

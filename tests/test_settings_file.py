@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import settings, settings_file
+from pools.dataset import settings, settings_file
 from pools.errors import UsageError
 
 MINE = """# mine

@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from judge import entries, replies
-from judge.answer import Answer, Usage
-from judge.batches import Batch, Item
+from judge.batching.batches import Batch, Item
 from judge.cli.demo import copy_sample
-from judge.identity import Identity
-from judge.ledger import Ledger
-from pools import dataset, pool
-from pools.settings import GateSettings
+from judge.endpoint.answer import Answer, Usage
+from judge.judges.identity import Identity
+from judge.ledger import entries
+from judge.ledger.ledger import Ledger
+from judge.reading import replies
+from pools.dataset import dataset
+from pools.dataset.settings import GateSettings
+from pools.sampling import pooled
 from prompts import templates
 from prompts.scales import Scale
 from tests.command import judge
@@ -29,7 +31,7 @@ def test_the_estimate_weighs_each_pair_by_its_probability(capfd: Capture, tmp_pa
     assert json.loads(judge(capfd, *status, "--json").out)["languages"][0]["relevant"] is None
     assert "missed" not in judge(capfd, *status).out
     assert judge(capfd, "rate", "--data", folder, "--lang", "go", "--judge", "baseline", "--continue").code in {0, 1}
-    pairs = pool.read(pool.path(folder, "go"))
+    pairs = pooled.read(pooled.path(folder, "go"))
     ledger = Ledger.read(dataset.work(folder, "go") / "judgements.jsonl")
     (judge_id,) = ledger.judges()
     ratings = ledger.ratings(judge_id)

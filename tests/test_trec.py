@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pools import collection, dataset, faults, tables, trec
-from pools.collection import Collection
+from pools.dataset import faults, records, tables
+from pools.dataset.settings import Settings
 from pools.errors import DataError, UsageError
-from pools.settings import Settings
+from pools.formats import collection, trec
+from pools.formats.collection import Collection
 from prompts.scales import Scale
 from tests.test_csn_import import bytes_of, run
 
@@ -104,13 +105,13 @@ def test_documents_as_json_lines(tmp_path: Path, scale: Scale) -> None:
     corpus = load(tmp_path, scale, documents=JSON, qrels="301 0 7 1\n").corpus
     assert corpus is not None
     assert [(function.id, function.code) for function in corpus] == [("7", "x"), ("FT-2", "Reads\ndef read(path): pass")]
-    row = dataset.function_row(corpus[1])
+    row = records.function_row(corpus[1])
     assert (row["url"], row["language"], row["source_language"], row["source_sha256"]) == ("u", "all", "en", "x")
     assert row["sha256"] != "x"
 
 
 def test_levels_are_expert_ratings(tmp_path: Path, scale: Scale) -> None:
-    assert [dataset.qrel_row(qrel) for qrel in load(tmp_path, scale).qrels] == [
+    assert [records.qrel_row(qrel) for qrel in load(tmp_path, scale).qrels] == [
         {
             "language": "all", "search_id": search_id, "function_id": document, "relevance": float(level),
             "relevant": level >= 2, "source": "expert", "expert_ratings": [level], "judge_rating": None,
@@ -210,7 +211,7 @@ def test_text_that_is_not_utf8_is_said(tmp_path: Path, scale: Scale) -> None:
 
 def test_a_value_that_json_cannot_hold_is_said_and_nothing_written(tmp_path: Path, scale: Scale) -> None:
     found = load(tmp_path, scale)
-    odd = dataset.Function("x", "all", "x", {"when": object()})
+    odd = records.Function("x", "all", "x", {"when": object()})
     with pytest.raises(DataError, match=r"corpus: a value that corpus\.jsonl\.gz cannot hold"):
         collection.write(tmp_path / "data", Collection(found.queries, (odd,), found.qrels))
     assert not (tmp_path / "data").exists()

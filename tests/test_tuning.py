@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates import agreement, tuning
-from gates.levels import Figure
-from gates.tuning import Result, Trial
-from pools.dataset import PairKey
+from gates.measures import agreement, tuning
+from gates.measures.levels import Figure
+from gates.measures.tuning import Result, Trial
+from pools.dataset.records import PairKey
 
 PAIRS = [(f"go q{n % 10}", f"f{n}") for n in range(100)]
 RANDOM = random.Random(3)

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import vectors
-from pools.dataset import Function, Query
+from pools.dataset.records import Function, Query
+from pools.dataset.settings import EmbeddingSettings
+from pools.engines import vectors
+from pools.engines.vectors import Vectors
 from pools.errors import DataError, UsageError
-from pools.settings import EmbeddingSettings
-from pools.vectors import Vectors
 from tests.conftest import ROOT
 
 TEXTS = [f"text {number} " + "x" * (number % 7) for number in range(20)]

@@ -16,23 +16,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge import answer as judge_answer
-from judge import entries, redaction
-from judge import yesno as asking
-from judge.batches import Batch, Item, show_code, show_search
+from judge.batching import redaction
+from judge.batching.batches import Batch, Item, show_code, show_search
 from judge.cli.demo import copy_sample
-from judge.client import Client
-from judge.ledger import records
-from judge.money import NO_LIMITS, Limits
-from judge.run import Outcome
-from judge.yesno import Answers, YesNo
-from pools import bm25, dataset, files, hits, pool, yesno
-from pools.dataset import Function, PairKey, Query
+from judge.endpoint import answer as judge_answer
+from judge.endpoint.client import Client
+from judge.judges import questions as asking
+from judge.judges.questions import Answers, YesNo
+from judge.ledger import entries
+from judge.ledger.ledger import records
+from judge.rating.money import NO_LIMITS, Limits
+from judge.rating.rating import Outcome
+from pools.dataset import dataset, files
+from pools.dataset.records import Function, PairKey, Query
+from pools.dataset.settings import JudgeSettings, LlmSettings, PriceSettings, Settings
+from pools.engines.vectors import Vectors
 from pools.errors import DataError, Stopped, UsageError
-from pools.hits import Hit
-from pools.settings import JudgeSettings, LlmSettings, PriceSettings, Settings
-from pools.vectors import Vectors
-from pools.yesno import Answer
+from pools.retrievers import bm25, llm
+from pools.retrievers.llm import YesOrNo
+from pools.sampling import hits, pooled
+from pools.sampling.hits import Hit
 from prompts import templates
 from tests.command import judge
 from tests.conftest import ROOT
@@ -55,14 +58,14 @@ def log(**shares: float) -> list[tuple[str, float]]:
 def test_a_word_counts_in_every_spelling(yes: str) -> None:
     no = yes.replace("Yes", "No").replace("yes", "no").replace("YES", "NO")
     told = [(yes, math.log(0.3)), ("yEs,", math.log(0.1)), (no, math.log(0.1)), ("Not", math.log(0.4)), ("yesterday", -1.0)]
-    assert yesno.probability(told) == pytest.approx(0.8)
-    assert yesno.read(yes.lstrip("\u0120"), "stop", told) == Answer(True, yesno.probability(told))
-    assert yesno.read(no.lstrip("\u0120"), "stop", told) == Answer(False, yesno.probability(told))
+    assert llm.probability(told) == pytest.approx(0.8)
+    assert llm.read(yes.lstrip("\u0120"), "stop", told) == YesOrNo(True, llm.probability(told))
+    assert llm.read(no.lstrip("\u0120"), "stop", told) == YesOrNo(False, llm.probability(told))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["yes", " No", "maybe", ""]), st.floats(-60, 0)), max_size=6))
 def test_a_probability_is_the_share_of_yes_in_both(told: list[tuple[str, float]]) -> None:
-    found = yesno.probability(told)
+    found = llm.probability(told)
     yes, no = (sum(math.exp(figure) for token, figure in told if token.strip().lower() == word) for word in ("yes", "no"))
     if len(told) < 2 or yes + no == 0:
         assert found is None
@@ -71,11 +74,11 @@ def test_a_probability_is_the_share_of_yes_in_both(told: list[tuple[str, float]]
 
 
 def test_what_is_set_against_nothing_is_no_probability() -> None:
-    assert yesno.probability(log(Yes=0.7)) is None
-    assert yesno.probability(log(Maybe=0.7, I=0.1)) is None
-    assert yesno.probability(log(Yes=0.7, I=0.1)) == 1.0
-    assert yesno.probability([("yes", -9999.0), ("I", -0.1)]) is None
-    assert yesno.read("Yes", "stop", ()) == Answer(True, None)
+    assert llm.probability(log(Yes=0.7)) is None
+    assert llm.probability(log(Maybe=0.7, I=0.1)) is None
+    assert llm.probability(log(Yes=0.7, I=0.1)) == 1.0
+    assert llm.probability([("yes", -9999.0), ("I", -0.1)]) is None
+    assert llm.read("Yes", "stop", ()) == YesOrNo(True, None)
 
 
 @pytest.mark.parametrize(
@@ -98,23 +101,23 @@ def test_what_is_set_against_nothing_is_no_probability() -> None:
 )
 def test_an_answer_is_its_first_word_or_neither(text: str, yes: bool | None) -> None:
     told = log(Yes=0.5, No=0.25)
-    assert yesno.read(text, "stop", told) == Answer(yes, None if yes is None else yesno.probability(told))
-    assert yesno.read(text, "content_filter", told) == Answer(None, None)
+    assert llm.read(text, "stop", told) == YesOrNo(yes, None if yes is None else llm.probability(told))
+    assert llm.read(text, "content_filter", told) == YesOrNo(None, None)
 
 
 def test_a_hit_is_a_yes_or_probable_enough() -> None:
     answers = {
-        ("q0", "f0"): Answer(True, 0.9),
-        ("q0", "f1"): Answer(False, 0.3),
-        ("q0", "f2"): Answer(False, 0.2999),
-        ("q0", "f3"): Answer(True, 0.1),
-        ("q0", "f4"): Answer(True, None),
-        ("q0", "f5"): Answer(False, None),
-        ("q1", "f9"): Answer(True, 0.5),
-        ("q1", "f8"): Answer(True, 0.5),
-        ("q1", "f7"): Answer(None, 0.99),
+        ("q0", "f0"): YesOrNo(True, 0.9),
+        ("q0", "f1"): YesOrNo(False, 0.3),
+        ("q0", "f2"): YesOrNo(False, 0.2999),
+        ("q0", "f3"): YesOrNo(True, 0.1),
+        ("q0", "f4"): YesOrNo(True, None),
+        ("q0", "f5"): YesOrNo(False, None),
+        ("q1", "f9"): YesOrNo(True, 0.5),
+        ("q1", "f8"): YesOrNo(True, 0.5),
+        ("q1", "f7"): YesOrNo(None, 0.99),
     }
-    assert yesno.hits(answers, 0.3) == (
+    assert llm.hits(answers, 0.3) == (
         Hit("q0", "f4", 1, 1.0, None),
         Hit("q0", "f0", 2, 1.0, 0.9),
         Hit("q0", "f1", 3, 0.0, 0.3),
@@ -136,15 +139,15 @@ def fused(rankings: list[list[str]]) -> list[str]:
 @given(st.permutations([f"f{n:02}" for n in range(40)]), st.permutations([f"f{n:02}" for n in range(40)]), st.integers(1, 45))
 def test_the_best_are_those_of_reciprocal_rank_fusion(first: list[str], second: list[str], most: int) -> None:
     query = Query("go", "q0", "search", "test", {})
-    found = yesno.best([query], [{"q0": first[:30]}, {"q0": second}], most)
+    found = llm.best([query], [{"q0": first[:30]}, {"q0": second}], most)
     assert found == tuple(sorted(("q0", name) for name in fused([first[:30], second])[:most]))
 
 
 def test_nothing_gets_in_from_below_the_depth_of_both() -> None:
     most = 5
-    deep = yesno.depth(most)
-    both = 2 / (yesno.FUSION + deep + 1)
-    assert both < 1 / (yesno.FUSION + most) <= 2 / (yesno.FUSION + deep)
+    deep = llm.depth(most)
+    both = 2 / (llm.FUSION + deep + 1)
+    assert both < 1 / (llm.FUSION + most) <= 2 / (llm.FUSION + deep)
 
 
 def test_the_nearest_go_by_cosine_then_by_id() -> None:
@@ -153,7 +156,7 @@ def test_the_nearest_go_by_cosine_then_by_id() -> None:
     keyed = {files.sha256(text.encode()): row for text, row in rows.items()}
     made = Vectors("e", tuple(sorted(keyed)), numpy.array([keyed[key] for key in sorted(keyed)], dtype=numpy.float32))
     functions = [function(name, code) for name, code in codes.items()]
-    assert yesno.nearest([Query("go", "q0", "search", "test", {})], functions, made, 3) == {"q0": ["f0", "f3", "f2"]}
+    assert llm.nearest([Query("go", "q0", "search", "test", {})], functions, made, 3) == {"q0": ["f0", "f3", "f2"]}
 
 
 def function(name: str, code: str) -> Function:
@@ -173,17 +176,17 @@ def ask(fake: FakeApi, path: Path, pairs: list[Item], limits: Limits = NO_LIMITS
     return asyncio.run(all_of_them())
 
 
-def given_answers(path: Path, settings: Settings = SETTINGS) -> dict[PairKey, Answer]:
+def given_answers(path: Path, settings: Settings = SETTINGS) -> dict[PairKey, YesOrNo]:
     found = Answers.read(path).given(asking.identity(settings, "m", templates.text("yesno")).judge_id)
     return {
-        pair: Answer(answer.yes, None if answer.probability is None else round(answer.probability, 9))
+        pair: YesOrNo(answer.yes, None if answer.probability is None else round(answer.probability, 9))
         for pair, answer in found.items()
     }
 
 
-def expected(pairs: list[Item]) -> dict[PairKey, Answer]:
+def expected(pairs: list[Item]) -> dict[PairKey, YesOrNo]:
     sure = {pair: round(rating / 3 * 0.9 + 0.02, 4) for pair, rating in truth(pairs).items()}
-    return {pair: Answer(figure >= 0.5, figure) for pair, figure in sure.items()}
+    return {pair: YesOrNo(figure >= 0.5, figure) for pair, figure in sure.items()}
 
 
 def test_every_pair_is_asked_about_alone_at_temperature_0(tmp_path: Path) -> None:
@@ -230,8 +233,8 @@ def test_the_first_answer_to_a_pair_stands(tmp_path: Path) -> None:
         answers.enter(ASKS)
         for text in ("Perhaps", "No", "Yes"):
             answers.add(entries.reply(ASKS.judge_id, "pool", batch, judge_answer.Answer(text, "stop", "m")))
-        assert answers.given(ASKS.judge_id) == {items(1)[0].pair: Answer(False, None)}
-    assert given_answers(tmp_path / "yesno.jsonl") == {items(1)[0].pair: Answer(False, None)}
+        assert answers.given(ASKS.judge_id) == {items(1)[0].pair: YesOrNo(False, None)}
+    assert given_answers(tmp_path / "yesno.jsonl") == {items(1)[0].pair: YesOrNo(False, None)}
 
 
 @pytest.mark.parametrize(
@@ -281,7 +284,7 @@ def test_an_endpoint_without_log_probabilities_gives_none(tmp_path: Path, refuse
     with FakeApi(refuses=refuses, yesno=answer_of) as fake:
         ask(fake, path, pairs)
     said = {pair: answer.yes for pair, answer in expected(pairs).items()}
-    assert given_answers(path) == {pair: Answer(yes, None) for pair, yes in said.items()}
+    assert given_answers(path) == {pair: YesOrNo(yes, None) for pair, yes in said.items()}
 
 
 def test_an_endpoint_that_keeps_silent_about_log_probabilities_gives_none(tmp_path: Path) -> None:
@@ -378,7 +381,7 @@ def test_pool_asks_about_every_pair_and_writes_hits_with_probabilities(capfd: Ca
     [entry] = json.loads(done.out)["languages"]
     assert (entry["hits"]["llm"], entry["llm"]["hits"], entry["llm"]["pairs"]) == (len(found), len(found), len(every))
     assert json.loads(again.out)["languages"][0]["llm"]["requests"] == 0
-    assert {drawn.pair for drawn in pool.read(pool.path(folder, "go")) if "llm" in drawn.retrievers} == set(found)
+    assert {drawn.pair for drawn in pooled.read(pooled.path(folder, "go")) if "llm" in drawn.retrievers} == set(found)
 
 
 def test_what_the_prefilter_leaves_out_stays_in_the_strata_with_its_true_probability(capfd: Capture, tmp_path: Path) -> None:
@@ -394,13 +397,13 @@ def test_what_the_prefilter_leaves_out_stays_in_the_strata_with_its_true_probabi
     assert len(fake.requests) == len(chosen)
     loose = {hit.pair for hit in hits.read(hits.path(folder, "go", "grep-any"))}
     experts = set(data.experts_of("go"))
-    drawn = [entry for entry in pool.read(pool.path(folder, "go")) if entry.stratum is not None]
-    assert {entry.pair for entry in drawn if entry.stratum == pool.POOLED} == chosen - experts
+    drawn = [entry for entry in pooled.read(pooled.path(folder, "go")) if entry.stratum is not None]
+    assert {entry.pair for entry in drawn if entry.stratum == pooled.POOLED} == chosen - experts
     for query in queries:
         rest = {(query.search_id, function.id) for function in functions} - chosen - experts
         for stratum, size, members in (
-            (pool.GREP_ANY_SAMPLE, 20, rest & loose),
-            (pool.UNFLAGGED_SAMPLE, 10, rest - loose),
+            (pooled.GREP_ANY_SAMPLE, 20, rest & loose),
+            (pooled.UNFLAGGED_SAMPLE, 10, rest - loose),
         ):
             sampled = [entry for entry in drawn if entry.search_id == query.search_id and entry.stratum == stratum]
             assert {entry.pair for entry in sampled} <= members
@@ -427,8 +430,8 @@ def test_the_prefilter_goes_by_bm25_and_embedding_together(capfd: Capture, tmp_p
         for entry in functions:
             right = numpy.array(letters(entry.code))
             cosine[entry.id] = round(float(left @ right / numpy.sqrt((left @ left) * (right @ right))), 6)
-        near = sorted(cosine, key=lambda name: (-cosine[name], name))[: yesno.depth(4)]
-        words = [hit.function_id for hit in bm25.search([query], functions, yesno.depth(4))]
+        near = sorted(cosine, key=lambda name: (-cosine[name], name))[: llm.depth(4)]
+        words = [hit.function_id for hit in bm25.search([query], functions, llm.depth(4))]
         wanted |= {(query.search_id, name) for name in fused([words, near])[:4]}
     shown = texts(tmp_path, "go")
     assert Counter(fake.asked_pairs) == Counter(shown[pair] for pair in wanted)
@@ -447,8 +450,8 @@ def test_limits_stop_before_a_pool_is_drawn_and_the_same_command_goes_on(capfd: 
         assert done.code == 4
         assert "4 pairs are asked for (--max-pairs)" in done.err
         assert len(fake.requests) == first + 4
-        assert pool.path(folder, "go").exists()
-        assert not pool.path(folder, "python").exists()
+        assert pooled.path(folder, "go").exists()
+        assert not pooled.path(folder, "python").exists()
         left = json.loads(judge(capfd, *command, "--dry-run", "--json").out)["languages"]
         assert [entry["requests"] for entry in left] == [0, second - 4]
         assert judge(capfd, *command, "--base-url", fake.url).code == 0

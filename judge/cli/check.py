@@ -22,7 +22,7 @@ def check(context: click.Context, data: Path, as_json: bool) -> None:
     Example:
       judge check --data my-collection
     """
-    from pools import faults, settings
+    from pools.dataset import faults, settings
 
     found_settings = settings.load(data)
     found = faults.find(data, load_scale(data, found_settings), found_settings)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace, show_json
-from pools.dataset import PairKey
+from pools.dataset.records import PairKey
 from pools.errors import UsageError
 
 if TYPE_CHECKING:
-    from gates.comparison import Comparison
-    from judge.ledger import Ledger
+    from gates.measures.comparison import Comparison
+    from judge.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
     """
     from dataclasses import asdict
 
-    from gates import comparison
+    from gates.measures import comparison
 
     workspace = open_workspace(data, langs)
     settings = workspace.settings
@@ -81,7 +81,7 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
 
 
 def _counted(workspace: Workspace, language: str) -> dict[PairKey, tuple[int, ...]]:
-    from gates.seal import searches_left_out
+    from gates.verdict.seal import searches_left_out
 
     left_out = searches_left_out(workspace.dataset, language, workspace.settings.gate)
     return {pair: given for pair, given in workspace.dataset.experts_of(language).items() if pair[0] not in left_out}
@@ -89,7 +89,7 @@ def _counted(workspace: Workspace, language: str) -> dict[PairKey, tuple[int, ..
 
 def _side(workspace: Workspace, language: str, name: str) -> Side:
     from judge.cli import evidences
-    from judge.ledger import Ledger
+    from judge.ledger.ledger import Ledger
 
     folder, (file, _, judge_id) = Path(name), name.rpartition(":")
     if folder.is_dir():
@@ -113,8 +113,8 @@ def _side(workspace: Workspace, language: str, name: str) -> Side:
 
 
 def _of_ledger(workspace: Workspace, ledger: "Ledger", path: Path, name: str, judge_id: str | None) -> Side:
-    from judge import money
     from judge.cli import evidences, seals
+    from judge.rating import money
 
     chosen = seals.choose(ledger, path, judge_id)
     sealed = None if chosen is None else ledger.seal(chosen)
@@ -140,7 +140,7 @@ def _document(side: Side) -> dict[str, Any]:
 
 
 def _text(language: str, one: Side, two: Side, compared: "Comparison") -> str:
-    from gates import details
+    from gates.report import details
 
     lines = [f"{language}: A is {_called(one)}, B is {_called(two)}", details.comparison(compared, "A", "B")]
     return "\n".join([*lines, *(f"spent by {letter}: {_spent(side)}" for letter, side in (("A", one), ("B", two)))])

@@ -35,13 +35,13 @@ def corpus(folder: Path, langs: tuple[str, ...], data: Path, include_vendored: b
     """
     from tqdm import tqdm
 
-    from pools import checkout, corpus
+    from pools.checkouts import checkout, harvest
 
     languages = tuple(dict.fromkeys(langs))
-    suffixes = {language: corpus.suffixes(language) for language in languages}
+    suffixes = {language: harvest.suffixes(language) for language in languages}
     if data.exists() and not data.is_dir():
         raise UsageError(f"{data}: not a folder; name a dataset's with --data")
-    path, functions = corpus.read(data)
+    path, functions = harvest.read(data)
     found = checkout.open_checkout(folder)
     if not found.git:
         note(f"{folder}: git tracks nothing here, so every file is read and no commit is noted")
@@ -49,22 +49,22 @@ def corpus(folder: Path, langs: tuple[str, ...], data: Path, include_vendored: b
     for language in languages:
         left_out: Counter[str] = Counter()
         sources = checkout.sources(found, suffixes[language], include_vendored, left_out)
-        harvest = corpus.harvest(found, language, tqdm(sources, desc=language, unit=" files", disable=None))
-        counted = dict(sorted((left_out + Counter({BROKEN: harvest.broken})).items()))
-        if not harvest.functions:
+        harvested = harvest.harvest(found, language, tqdm(sources, desc=language, unit=" files", disable=None))
+        counted = dict(sorted((left_out + Counter({BROKEN: harvested.broken})).items()))
+        if not harvested.functions:
             files, why = ", ".join(f"*{suffix}" for suffix in suffixes[language]), ""
             if counted:
                 why = ", left out: " + ", ".join(f"{reason} {number}" for reason, number in counted.items())
             raise UsageError(f"{folder}: no {language} function in {files}{why}; name another folder or language")
-        grown = corpus.grow(functions, language, harvest.functions)
+        grown = harvest.grow(functions, language, harvested.functions)
         functions = grown.functions
         changed = [path for path in found.changed if path.startswith(found.below) and path.lower().endswith(suffixes[language])]
         figures[language] = {
             "found": grown.found, "added": grown.added, "repeated": grown.repeated, "known": grown.known,
             "near_duplicates": grown.near_duplicates, "left_out": counted, "changed_files": len(changed),
-            "faulty_files": harvest.faulty, "undecodable_files": harvest.undecodable,
+            "faulty_files": harvested.faulty, "undecodable_files": harvested.undecodable,
         }  # fmt: skip
-    corpus.write(path, functions)
+    harvest.write(path, functions)
     if as_json:
         show_json({"corpus": str(path), "languages": figures})
     else:

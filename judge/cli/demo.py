@@ -11,7 +11,7 @@ from judge.cli.merge import merge
 from judge.cli.pool import pool
 from judge.cli.rate import rate
 from judge.cli.workspace import note
-from pools import files
+from pools.dataset import files
 from pools.errors import GateClosed, UsageError
 
 SAMPLE = ("README.md", "judge.toml", "queries.jsonl", "corpus.jsonl", "qrels.jsonl")

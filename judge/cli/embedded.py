@@ -4,12 +4,13 @@ from collections.abc import Iterable, Sequence
 
 from judge.cli import endpoints
 from judge.cli.workspace import Workspace, note
-from pools import calibration, embedding, vectors
-from pools.calibration import Calibration
-from pools.dataset import Function, Query
+from pools.dataset.records import Function, Query
+from pools.engines import calibration, vectors
+from pools.engines.calibration import Calibration
+from pools.engines.vectors import Embedder, Similarity, Vectors
 from pools.errors import UsageError
-from pools.hits import Hit
-from pools.vectors import Embedder, Similarity, Vectors
+from pools.retrievers import embedding
+from pools.sampling.hits import Hit
 
 
 def search(

@@ -5,9 +5,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from judge.client import Client
+from judge.endpoint.client import Client
+from pools.dataset.settings import Settings
 from pools.errors import UsageError
-from pools.settings import Settings
 
 KEY = "OPENAI_API_KEY"
 TEXTS_PER_REQUEST = 64

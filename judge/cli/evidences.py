@@ -7,19 +7,21 @@ plain values, and decides which judge is meant where a ledger holds several.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gates import evidence, gate, log, panel
-from gates.evidence import Evidence
-from gates.gate import GateRecord
-from gates.seal import Seal
-from judge import controls, extent
+from gates.release import journal
+from gates.verdict import evidence, gate_record, panels
+from gates.verdict.evidence import Evidence
+from gates.verdict.gate_record import GateRecord
+from gates.verdict.seal import Seal
 from judge.cli import seals
 from judge.cli.workspace import Workspace
-from judge.entries import Seal as Sealed
-from judge.extent import Extent
-from judge.ledger import Ledger
-from pools import pool
-from pools.dataset import PairKey
+from judge.ledger import high_water_mark
+from judge.ledger.entries import SealEntry as Sealed
+from judge.ledger.high_water_mark import HighWaterMark
+from judge.ledger.ledger import Ledger
+from judge.rating import controls
+from pools.dataset.records import PairKey
 from pools.errors import DataError, GateClosed, UsageError
+from pools.sampling import pooled
 
 
 def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence | None:
@@ -36,8 +38,8 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
     chosen = seals.choose(ledger, path, judge_id)
     if chosen is None:
         return None
-    pool_path = pool.path(workspace.folder, language)
-    return replace(of_judge(workspace, language, ledger, chosen), pool=pool.read(pool_path) if pool_path.is_file() else ())
+    pool_path = pooled.path(workspace.folder, language)
+    return replace(of_judge(workspace, language, ledger, chosen), pool=pooled.read(pool_path) if pool_path.is_file() else ())
 
 
 def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -> Evidence:
@@ -65,16 +67,16 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
         observations=(
             *_of_tries(tried),
             *_of_models(ledger, chosen),
-            *controls.stability(ledger.standing(chosen), experts, sealed.relevant_from).lines(),
+            *controls.stability(ledger.tally(chosen), experts, sealed.relevant_from).lines(),
         ),
         full=_full(ledger, chosen),
         tried=tried,
         # What an earlier verdict knew of a ledger that was cut since is not forgotten.
-        reached=None if cut else (ledger.extent.size, ledger.extent.last),
+        reached=None if cut else (ledger.reached.size, ledger.reached.last),
     )
 
 
-def changes(ledger: Ledger, language: str, judge_id: str | None = None) -> tuple[log.Event, ...]:
+def changes(ledger: Ledger, language: str, judge_id: str | None = None) -> tuple[journal.Event, ...]:
     """Return every change of what is sealed that a language's ledger has on record, in its order.
 
     That is a reseal, and the first seal of a further judge under other conditions than those sealed last: who has seen how one
@@ -87,8 +89,8 @@ def changes(ledger: Ledger, language: str, judge_id: str | None = None) -> tuple
         before = known.get(entry.judge_id, last)
         changed = before.changes(now) if before else ()
         if entry.reason is not None or changed:
-            kind: log.Kind = "seal" if entry.reason is None else "reseal"
-            events.append(log.Event(entry.time, kind, language, entry.judge_id, entry.reason, "; ".join(changed) or None))
+            kind: journal.Kind = "seal" if entry.reason is None else "reseal"
+            events.append(journal.Event(entry.time, kind, language, entry.judge_id, entry.reason, "; ".join(changed) or None))
         known[entry.judge_id] = last = now
         if entry.judge_id == judge_id:
             own = len(events)
@@ -105,7 +107,7 @@ def for_release(workspace: Workspace, language: str, judge_id: str | None = None
 
 def of_merged(workspace: Workspace, language: str) -> Evidence | None:
     """Return `for_release` of the judge whose ratings were merged last, whichever was sealed since; else as without one."""
-    merged = log.merged(log.read(workspace.folder, language))
+    merged = journal.merged(journal.read(workspace.folder, language))
     try:
         return for_release(workspace, language, merged.judge_id if merged else None)
     except UsageError as gone:
@@ -115,16 +117,16 @@ def of_merged(workspace: Workspace, language: str) -> Evidence | None:
 def ratings(ledger: Ledger, judge_id: str) -> dict[PairKey, int]:
     """Return a judge's ratings; a panel's follow from those of its members, which the same ledger holds."""
     sealed = ledger.seal(judge_id)
-    listed = sealed.identity.get(panel.MEMBERS) if sealed else None
+    listed = sealed.identity.get(panels.MEMBERS) if sealed else None
     if sealed is None or listed is None:
         return ledger.ratings(judge_id)
-    return panel.ratings({member: ratings(ledger, member) for member in listed}, sealed.identity["method"])
+    return panels.ratings({member: ratings(ledger, member) for member in listed}, sealed.identity["method"])
 
 
 def members(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
     """Return the ids of the judges that a panel's ratings follow from; a judge that is no panel is its only one."""
     sealed = ledger.seal(judge_id)
-    listed = sealed.identity.get(panel.MEMBERS) if sealed else None
+    listed = sealed.identity.get(panels.MEMBERS) if sealed else None
     return (judge_id,) if listed is None else tuple(dict.fromkeys(one for each in listed for one in members(ledger, each)))
 
 
@@ -134,7 +136,7 @@ def _full(ledger: Ledger, judge_id: str) -> frozenset[PairKey]:
     for member in members(ledger, judge_id):
         sealed = ledger.seal(member)
         size = sealed.identity["pairs_per_batch"] if sealed else 0
-        found.append({pair for pair, pairs in ledger.standing(member).sizes.items() if pairs >= size > 0})
+        found.append({pair for pair, pairs in ledger.tally(member).sizes.items() if pairs >= size > 0})
     return frozenset(set.intersection(*found))
 
 
@@ -152,7 +154,7 @@ def _of_cut(ledger: Ledger) -> tuple[str, ...]:
 def _tried(ledger: Ledger, experts: Mapping[PairKey, Sequence[int]]) -> int:
     """Return how many judges, panels included, have ratings of expert-rated pairs."""
     return sum(
-        any(pair in experts for member in members(ledger, judge_id) for pair in ledger.standing(member).ratings)
+        any(pair in experts for member in members(ledger, judge_id) for pair in ledger.tally(member).ratings)
         for judge_id in ledger.judges()
     )
 
@@ -167,7 +169,7 @@ def _of_models(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
     """Say where an endpoint served several models under the one name that a judge's identity has."""
     lines = []
     for member in members(ledger, judge_id):
-        served = ledger.standing(member).models
+        served = ledger.tally(member).models
         if len(served) > 1:
             told = ", ".join(f"{name} ({count})" for name, count in sorted(served.items()))
             lines.append(f"judge {member} was answered by several models under one name, with so many replies each: {told}")
@@ -186,13 +188,15 @@ def _of_scale(workspace: Workspace, sealed: Sealed) -> tuple[str, ...]:
 def _of_canaries(
     experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: str, relevant_from: float
 ) -> tuple[str, ...]:
-    watched = [controls.watch(ledger.standing(one), experts, relevant_from).alarm for one in members(ledger, judge_id)]
+    watched = [controls.watch(ledger.tally(one), experts, relevant_from).alarm for one in members(ledger, judge_id)]
     return tuple(alarm for alarm in watched if alarm is not None)
 
 
-def _noted(event: log.Event) -> str:
+def _noted(event: journal.Event) -> str:
     """Return a change of what is sealed as a note of a gate record, which has no time in it."""
-    return f"{log.change(event)}{f': {event.details}' if event.details else ''}{f' ({event.reason})' if event.reason else ''}"
+    return (
+        f"{journal.change(event)}{f': {event.details}' if event.details else ''}{f' ({event.reason})' if event.reason else ''}"
+    )
 
 
 def required(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence:
@@ -218,7 +222,7 @@ def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
     )
     record = evidence.verdict(workspace.dataset, language, found, notes)
     if found.judge_id is not None:
-        gate.write(gate.path(workspace.folder, language), record)
+        gate_record.write(gate_record.path(workspace.folder, language), record)
         if found.reached is not None:
-            extent.write(extent.path(workspace.ledger_path(language)), Extent(*found.reached))
+            high_water_mark.write(high_water_mark.path(workspace.ledger_path(language)), HighWaterMark(*found.reached))
     return record

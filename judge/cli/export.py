@@ -19,7 +19,7 @@ def export(data: Path) -> None:
     Example:
       judge export --data my-collection
     """
-    from gates import export as exporting
+    from gates.release import publication as exporting
     from judge.cli import evidences
 
     workspace = open_workspace(data, ())

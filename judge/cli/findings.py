@@ -1,15 +1,15 @@
-"""What is known of the expert-rated pairs beside their ratings, read from pool, corpus and ledger for `gates.findings`."""
+"""What is known of expert-rated pairs beside their ratings, from pool, corpus and ledger, for `gates.verdict.findings`."""
 
-from gates import findings
-from gates.evidence import Evidence
-from gates.findings import Circumstances, Findings
-from gates.gate import GateRecord
-from gates.seal import searches_left_out
-from judge import placement
+from gates.verdict import findings
+from gates.verdict.evidence import Evidence
+from gates.verdict.findings import Circumstances, Findings
+from gates.verdict.gate_record import GateRecord
+from gates.verdict.seal import searches_left_out
 from judge.cli import judges
 from judge.cli.workspace import Workspace
-from judge.ledger import Ledger
-from pools.dataset import PairKey
+from judge.ledger import placement
+from judge.ledger.ledger import Ledger
+from pools.dataset.records import PairKey
 from pools.errors import JudgeError
 
 
@@ -37,7 +37,7 @@ def circumstances(workspace: Workspace, language: str, evidence: Evidence) -> Ci
     path = workspace.ledger_path(language)
     if evidence.judge_id is not None:
         places = placement.first(path, evidence.judge_id)
-        again = {repeat.pair: repeat.rating for repeat in Ledger.read(path).standing(evidence.judge_id).repeats}
+        again = {repeat.pair: repeat.rating for repeat in Ledger.read(path).tally(evidence.judge_id).repeats}
     return Circumstances(
         retrievers={(entry.search_id, entry.function_id): entry.retrievers for entry in evidence.pool},
         characters={pair: length[pair[1]] for pair in pairs if pair[1] in length},

@@ -10,8 +10,8 @@ from judge.cli.workspace import Workspace, data_option, json_option, json_text, 
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
-    from gates.evidence import Evidence
-    from gates.gate import GateRecord
+    from gates.verdict.evidence import Evidence
+    from gates.verdict.gate_record import GateRecord
 
 
 @click.command()
@@ -103,25 +103,29 @@ def _shown(
     as_json: bool,
     details: bool,
 ) -> str:
-    from gates import findings, report
+    from gates.report import wording
+    from gates.verdict import findings
     from judge.cli import findings as gathered
 
     if not as_json and not details:
-        return report.render(records[0], _needed(workspace, found, records[0])) if len(records) == 1 else report.table(records)
+        return (
+            wording.render(records[0], _needed(workspace, found, records[0])) if len(records) == 1 else wording.table(records)
+        )
     behind = [gathered.find(workspace, record.language, found[record.language], record) for record in records]
     together = _together(workspace, found, records) if len(records) > 1 else None
     if not as_json:
-        blocks = [f"{report.render(record)}\n\n{findings.text(part)}" for record, part in zip(records, behind, strict=True)]
+        blocks = [f"{wording.render(record)}\n\n{findings.text(part)}" for record, part in zip(records, behind, strict=True)]
         return "\n\n\n".join(blocks + ([together[1]] if together else []))
-    document = report.document(records, closed)
+    document = wording.document(records, closed)
     for entry, part in zip(document["gates"], behind, strict=True):
         entry["details"] = findings.document(part)
     return json_text(document | ({"together": together[0]} if together else {}))
 
 
 def _needed(workspace: Workspace, found: "dict[str, Evidence]", record: "GateRecord") -> str | None:
-    from gates import details, findings
-    from gates.seal import searches_left_out
+    from gates.report import details
+    from gates.verdict import findings
+    from gates.verdict.seal import searches_left_out
 
     if record.clear:
         return None
@@ -136,8 +140,9 @@ def _together(
     """Return the agreement over all languages together, as a JSON object and as text."""
     from dataclasses import asdict
 
-    from gates import details, findings
-    from gates.seal import searches_left_out
+    from gates.report import details
+    from gates.verdict import findings
+    from gates.verdict.seal import searches_left_out
 
     parts = {}
     for language, evidence in found.items():
@@ -153,8 +158,8 @@ def _together(
 
 
 def _suggest(workspace: Workspace, evidence: "Evidence", count: int, out: Path) -> None:
-    from gates import labels
-    from pools import files
+    from gates.verdict import labels
+    from pools.dataset import files
 
     language = workspace.languages[0]
     data, settings = workspace.dataset, workspace.settings

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judge.cli.workspace import data_option, json_option, load_scale, note, show_json
+from pools.dataset.settings import Settings
 from pools.errors import UsageError
-from pools.settings import Settings
 from prompts.scales import Scale
 
 if TYPE_CHECKING:
-    from pools.collection import Collection
-    from pools.sources import Content, File
+    from pools.checkouts.sources import Content, File
+    from pools.formats.collection import Collection
 
 CACHE = ("work", "cache")
 UNRESOLVED = "unresolved.tsv"
@@ -59,10 +59,12 @@ def csn(data: Path, as_json: bool, annotations: Path, code: str, unresolved: Pat
       judge import csn --annotations annotationStore.csv --code raw --data csn
       judge import csn --annotations annotationStore.csv --code ~/clones --unresolved missing_urls.tsv --data csn
     """
-    from pools import annotations as ratings
-    from pools import collection, files, sources
-    from pools import csn as challenge
-    from pools.dataset import query_row
+    from pools.checkouts import sources
+    from pools.dataset import files
+    from pools.dataset.records import query_row
+    from pools.formats import annotations as ratings
+    from pools.formats import collection
+    from pools.formats import csn as challenge
 
     settings, scale = _settings(data)
     rated = ratings.parse(files.read(annotations), str(annotations), scale)
@@ -102,7 +104,7 @@ def trec(data: Path, as_json: bool, topics: Path, documents: tuple[Path, ...], q
     Example:
       judge import trec --topics topics.xml --documents docs.jsonl.gz --qrels qrels.txt --data collection
     """
-    from pools import trec as form
+    from pools.formats import trec as form
 
     settings, scale = _settings(data)
     _finish(data, form.load(topics, documents, qrels, scale, settings.relevant_from), as_json)
@@ -122,7 +124,7 @@ def beir(data: Path, as_json: bool, directory: Path) -> None:
     Example:
       judge import beir nfcorpus --data collection
     """
-    from pools import beir as form
+    from pools.formats import beir as form
 
     settings, scale = _settings(data)
     _finish(data, form.load(directory, scale, settings.relevant_from), as_json)
@@ -142,14 +144,14 @@ def hf(data: Path, as_json: bool, directory: Path) -> None:
     Example:
       judge import hf codesearchnet-challenge-extended --data csn
     """
-    from pools import hubs
+    from pools.formats import hf
 
     _, scale = _settings(data)
-    _finish(data, hubs.load(directory, scale), as_json)
+    _finish(data, hf.load(directory, scale), as_json)
 
 
 def _settings(data: Path) -> tuple[Settings, Scale]:
-    from pools import settings
+    from pools.dataset import settings
 
     if data.exists() and not data.is_dir():
         raise UsageError(f"{data} is no folder; name one with --data")
@@ -158,7 +160,7 @@ def _settings(data: Path) -> tuple[Settings, Scale]:
 
 
 def _contents(code: str, data: Path, wanted: "list[File]") -> "Iterable[Content]":
-    from pools import clones, mirrors
+    from pools.checkouts import clones, mirrors
 
     if code == "raw" or code.startswith(("http://", "https://")):
         return mirrors.Mirror(mirrors.RAW if code == "raw" else code, data.joinpath(*CACHE)).read(wanted)
@@ -174,7 +176,7 @@ def _progress(contents: "Iterable[Content]", total: int) -> "Iterable[Content]":
 
 
 def _finish(data: Path, found: "Collection", as_json: bool) -> None:
-    from pools import collection
+    from pools.formats import collection
 
     collection.write(data, found)
     _show(data, found, as_json, {})

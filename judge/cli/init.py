@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from judge.cli.workspace import note
-from pools import files, settings
+from pools.dataset import files, settings
 from pools.errors import UsageError
 
 NEXT = """{path} written; every key is commented out and shows its default.

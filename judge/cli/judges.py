@@ -4,19 +4,19 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from judge.batches import Item
+from judge.batching.batches import Item
 from judge.cli import embedded, endpoints
 from judge.cli.workspace import Workspace
-from judge.client import Client, preload
-from judge.identity import Identity
-from judge.llm import LlmJudge
-from judge.run import Judge
-from pools import pool
+from judge.endpoint.client import Client, preload
+from judge.judges.identity import Identity
+from judge.judges.llm_judge import LlmJudge
+from judge.rating.rating import Judge
 from pools.errors import UsageError
+from pools.sampling import pooled
 from prompts import templates
 
 if TYPE_CHECKING:
-    from judge.baseline import Baseline
+    from judge.judges.baseline import Baseline
 
 
 def make(workspace: Workspace, language: str, name: str, model: str | None, base_url: str | None) -> Judge:
@@ -31,7 +31,7 @@ def make(workspace: Workspace, language: str, name: str, model: str | None, base
 
 def baseline(workspace: Workspace, language: str) -> "Baseline":
     """Return the baseline judge, with the cosines where the embedding has left its vectors; raises as it does."""
-    from judge.baseline import Baseline
+    from judge.judges.baseline import Baseline
 
     data = workspace.dataset
     queries, functions = data.queries_of(language), data.functions_of(language)
@@ -74,8 +74,8 @@ def items(workspace: Workspace, language: str) -> tuple[list[Item], list[Item]]:
     searches = {query.search_id: query.search for query in data.queries_of(language)}
     codes = {function.id: function.code for function in data.functions_of(language)}
     validation = sorted(data.experts_of(language))
-    path = pool.path(workspace.folder, language)
-    pairs = pool.read_pairs(path) if path.is_file() else []
+    path = pooled.path(workspace.folder, language)
+    pairs = pooled.read_pairs(path) if path.is_file() else []
     for search_id, function_id in pairs:
         if search_id not in searches or function_id not in codes:
             raise UsageError(

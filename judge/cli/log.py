@@ -20,9 +20,9 @@ def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from gates import log as logs
+    from gates.release import journal as logs
     from judge.cli import evidences
-    from judge.ledger import Ledger
+    from judge.ledger.ledger import Ledger
 
     workspace = open_workspace(data, langs)
     changes = [

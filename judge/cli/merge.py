@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import click
 
 from judge.cli.workspace import Workspace, data_option, lang_option, note, open_workspace
-from pools.dataset import Dataset
+from pools.dataset.dataset import Dataset
 from pools.errors import GateClosed, JudgeError
 
 if TYPE_CHECKING:
-    from gates.evidence import Evidence
-    from gates.log import Event
+    from gates.release.journal import Event
+    from gates.verdict.evidence import Evidence
 
 
 @click.command()
@@ -33,14 +33,14 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
     """
     from dataclasses import replace
 
-    from gates import log, qrels
+    from gates.release import journal, qrels
     from judge.cli import evidences
-    from judge.ledger import now
+    from judge.ledger.ledger import now
 
     workspace = open_workspace(data, langs)
     moment = now()
     merged = workspace.dataset
-    events: list[log.Event] = []
+    events: list[journal.Event] = []
     done: list[str] = []
     refused: list[JudgeError] = []
     for language in workspace.languages:
@@ -58,12 +58,12 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
             if override is None:
                 refused.append(closed)
                 continue
-            events.append(log.Event(moment, "override", language, found.judge_id, override, str(closed)))
+            events.append(journal.Event(moment, "override", language, found.judge_id, override, str(closed)))
         rows = qrels.merge(merged, language, found.pool, found.ratings, found.seal.relevant_from)
         merged = replace(merged, qrels=rows)
         added = sum(row.language == language and row.source == "judge" for row in rows)
         done.append(f"{language}: {added} pairs rated by judge {found.judge_id} merged" + (" by override" if closed else ""))
-        events.append(log.Event(moment, "merge", language, found.judge_id, None, f"{added} pairs"))
+        events.append(journal.Event(moment, "merge", language, found.judge_id, None, f"{added} pairs"))
     _write(merged, events)
     if done:
         click.echo("\n".join(done))
@@ -74,17 +74,17 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
 
 
 def _write(merged: Dataset, events: "list[Event]") -> None:
-    from gates import log, qrels
+    from gates.release import journal, qrels
 
     # The log first: what is merged by override must be on record even if the next write fails.
     for event in events:
-        log.append(merged.folder, event)
+        journal.append(merged.folder, event)
     if events:
         qrels.write(merged.folder, merged.qrels)
 
 
 def _closed(workspace: Workspace, language: str, found: "Evidence") -> GateClosed | None:
-    from gates import evidence
+    from gates.verdict import evidence
 
     try:
         evidence.admits(workspace.dataset, language, found)

@@ -10,7 +10,7 @@ from judge.cli.workspace import Workspace, data_option, lang_option, open_worksp
 from pools.errors import UsageError
 
 if TYPE_CHECKING:
-    from judge.ledger import Ledger
+    from judge.ledger.ledger import Ledger
 
 METHODS = ("majority", "median")
 
@@ -51,10 +51,10 @@ def panel(data: Path, langs: tuple[str, ...], ids: tuple[str, ...], method: str)
 
 
 def _seal(workspace: Workspace, language: str, ids: tuple[str, ...], method: str) -> tuple[str, int]:
-    from gates import panel as panels
-    from judge import entries
+    from gates.verdict import panels
     from judge.cli import evidences
-    from judge.ledger import Ledger
+    from judge.ledger import entries
+    from judge.ledger.ledger import Ledger
 
     path = workspace.ledger_path(language)
     identity = _identity(Ledger.read(path), path, ids, method)
@@ -67,7 +67,7 @@ def _seal(workspace: Workspace, language: str, ids: tuple[str, ...], method: str
 
 
 def _identity(ledger: "Ledger", path: Path, ids: tuple[str, ...], method: str) -> PanelIdentity:
-    from gates import panel as panels
+    from gates.verdict import panels
     from judge.cli import seals
 
     sealed_as = []

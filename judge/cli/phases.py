@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from judge import batch_api, entries, estimate, money, replay, run
-from judge.batches import Item
+from judge.batching.batches import Item
 from judge.cli import judges, seals
 from judge.cli.workspace import Workspace, note
-from judge.controls import Controls
-from judge.identity import Identity
-from judge.ledger import Ledger
-from judge.llm import LlmJudge
-from judge.money import Limits
-from judge.run import Judge, Outcome
-from judge.standing import Purpose
-from pools import pool
+from judge.judges.identity import Identity
+from judge.judges.llm_judge import LlmJudge
+from judge.ledger import entries, replay
+from judge.ledger.ledger import Ledger
+from judge.ledger.tally import Purpose
+from judge.rating import forecast, jobs, money, rating
+from judge.rating.controls import Controls
+from judge.rating.money import Limits
+from judge.rating.rating import Judge, Outcome
 from pools.errors import JudgeError, Stopped, UsageError
+from pools.sampling import pooled
 
 if TYPE_CHECKING:
-    from gates.gate import GateRecord
+    from gates.verdict.gate_record import GateRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[st
     if request.batch_api and not isinstance(judge, LlmJudge):
         raise UsageError("--batch-api needs an LLM; the baseline judge has no endpoint")
     validation, rest = judges.items(workspace, language)
-    if not pool.path(workspace.folder, language).is_file():
+    if not pooled.path(workspace.folder, language).is_file():
         note(f"{language}: no pool yet, so only the expert-rated pairs are rated; `judge pool --lang {language}` draws it")
     with Ledger.open(workspace.ledger_path(language)) as ledger:
         for line in ledger.notes:
@@ -97,11 +98,11 @@ async def _phases(
         """Rate some pairs, by jobs or directly."""
         if request.batch_api and isinstance(judge, LlmJudge):
             others = [*validation, *rest]
-            return await batch_api.rate(
+            return await jobs.rate(
                 items, purpose, judge, ledger, settings.judge, settings.seed, settings.prices, note, limits, controls, others
             )
         with tqdm(total=len(items), desc=f"{language} {purpose}", unit="pair", disable=None) as bar:
-            return await run.rate(
+            return await rating.rate(
                 items,
                 purpose,
                 judge,
@@ -155,11 +156,11 @@ def _progress(bar: Any) -> Callable[[Any], None]:
 def plan(workspace: Workspace, language: str, model: str | None) -> dict[str, Any]:
     """Return what rating a language by an LLM would take, as JSON values; nothing is sent or written."""
     identity = judges.identity(workspace, model)
-    standing = Ledger.read(workspace.ledger_path(language)).standing(identity.judge_id)
+    tally = Ledger.read(workspace.ledger_path(language)).tally(identity.judge_id)
     settings = workspace.settings
     out: dict[str, Any] = {"language": language, "judge_id": identity.judge_id, "model": identity.model}
     for purpose, items in zip(("validation", "pool"), judges.items(workspace, language), strict=True):
-        found = estimate.estimate(items, identity, standing, settings.judge, settings.seed, settings.prices)
+        found = forecast.estimate(items, identity, tally, settings.judge, settings.seed, settings.prices)
         out[purpose] = {
             "pairs": found.pairs,
             "batches": found.batches,

@@ -17,14 +17,14 @@ from judge.cli.workspace import (
     seed_option,
     show_json,
 )
-from pools.dataset import Function, Query
+from pools.dataset.records import Function, Query
 from pools.errors import UsageError
-from pools.hits import Hit
+from pools.sampling.hits import Hit
 
 if TYPE_CHECKING:
     from judge.cli.yesno import Asking
-    from pools.frame import Frame
-    from pools.pool import PoolPair
+    from pools.sampling.frame import Frame
+    from pools.sampling.pooled import PoolPair
 
 RETRIEVERS = ("grep-agent", "grep-all", "grep-any", "bm25", "embedding", "llm")
 
@@ -70,8 +70,8 @@ def pool(
       judge pool --model gpt-4.1-mini --max-cost 2
     """
     from judge.cli import yesno
-    from judge.money import Limits
-    from pools import contribution
+    from judge.rating.money import Limits
+    from pools.sampling import contribution
 
     workspace = open_workspace(data, langs)
     asking = yesno.Asking(model, base_url, Limits(max_cost, max_requests, max_pairs))
@@ -103,8 +103,8 @@ def _frame(workspace: Workspace, language: str, seed: int | None) -> "Frame":
     Which functions a pool of an older release was drawn from is not known. It is taken to have been drawn from those of now: no
     pair can then have been left out of a sample by an expert rating that came because of the sample.
     """
-    from pools import frame
-    from pools import pool as pools
+    from pools.sampling import frame
+    from pools.sampling import pooled as pools
 
     ids = [function.id for function in workspace.dataset.functions_of(language)]
     wanted, path = workspace.settings.seed if seed is None else seed, pools.path(workspace.folder, language)
@@ -128,10 +128,10 @@ def _frame(workspace: Workspace, language: str, seed: int | None) -> "Frame":
 def _draw(workspace: Workspace, language: str, asking: "Asking", drawn_from: "Frame") -> dict[str, Any]:
     from collections import Counter
 
-    from gates.agreement import relevant
-    from pools import contribution, frame
-    from pools import hits as hit_files
-    from pools import pool as pools
+    from gates.measures.agreement import relevant
+    from pools.sampling import contribution, frame
+    from pools.sampling import hits as hit_files
+    from pools.sampling import pooled as pools
 
     data, folder = workspace.dataset, workspace.folder
     queries, functions = data.queries_of(language), data.functions_of(language)
@@ -179,7 +179,7 @@ def _retrieve(
     functions: Sequence[Function],
     asking: "Asking",
 ) -> dict[str, tuple[Hit, ...]]:
-    from pools import grep_words
+    from pools.retrievers import grep_words
 
     wanted = workspace.settings.pool.retrievers
     unknown = sorted(set(wanted) - set(RETRIEVERS))
@@ -193,7 +193,7 @@ def _retrieve(
         flagged = _grep_agent(workspace, language, queries, functions, asking.model, asking.base_url)
         found |= {} if flagged is None else {"grep-agent": flagged}
     if "bm25" in wanted:
-        from pools import bm25
+        from pools.retrievers import bm25
 
         found["bm25"] = bm25.search(queries, functions, workspace.settings.pool.bm25_depth)
     if "embedding" in wanted:
@@ -216,7 +216,7 @@ def _grep_agent(
     model: str | None,
     base_url: str | None,
 ) -> tuple[Hit, ...] | None:
-    from pools import grep_agent
+    from pools.retrievers import grep_agent
 
     path = grep_agent.path(workspace.folder, language)
     patterns = grep_agent.read(path)

@@ -79,7 +79,7 @@ def rate(
     workspace = _overridden(open_workspace(data, langs), concurrency, seed)
 
     from judge.cli import phases
-    from judge.money import Limits
+    from judge.rating.money import Limits
 
     if dry_run:
         plans = [phases.plan(workspace, language, model) for language in workspace.languages]

@@ -32,8 +32,9 @@ def ratings(data: Path, path: Path, rater: str, day: str) -> None:
     from collections import Counter
     from dataclasses import replace
 
-    from gates import labels, log, qrels
-    from judge.ledger import now
+    from gates.release import journal, qrels
+    from gates.verdict import labels
+    from judge.ledger.ledger import now
 
     workspace = open_workspace(data, ())
     _check_date(day)
@@ -44,7 +45,9 @@ def ratings(data: Path, path: Path, rater: str, day: str) -> None:
     counts = Counter(language for language, _, _ in given)
     moment = now()
     for language, count in sorted(counts.items()):
-        log.append(data, log.Event(moment, "import", language, None, None, f"{count} ratings by {rater.strip()} of {day}"))
+        journal.append(
+            data, journal.Event(moment, "import", language, None, None, f"{count} ratings by {rater.strip()} of {day}")
+        )
     qrels.write(data, replace(workspace.dataset, qrels=rows).qrels)
     for language, count in sorted(counts.items()):
         click.echo(f"{language}: {count} expert ratings by {rater.strip()} of {day} added")

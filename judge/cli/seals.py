@@ -5,12 +5,12 @@ Apart from the evidence that gates rest on, because a run seals before it rates 
 
 from pathlib import Path
 
-from gates import hashes
-from gates.seal import Seal, searches_left_out
-from judge import entries
+from gates.verdict import hashes
+from gates.verdict.seal import Seal, searches_left_out
 from judge.cli.workspace import Workspace
-from judge.entries import Seal as Sealed
-from judge.ledger import Ledger
+from judge.ledger import entries
+from judge.ledger.entries import SealEntry as Sealed
+from judge.ledger.ledger import Ledger
 from pools.errors import DataError, UsageError
 
 

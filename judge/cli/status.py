@@ -11,8 +11,8 @@ import click
 from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace, show_json
 
 if TYPE_CHECKING:
-    from judge.ledger import Ledger
-    from pools.pool import PoolPair
+    from judge.ledger.ledger import Ledger
+    from pools.sampling.pooled import PoolPair
 
 
 @click.command()
@@ -36,26 +36,27 @@ def status(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
 
 
 def _language(workspace: Workspace, language: str) -> dict[str, Any]:
-    from gates import gate, qrels
-    from judge import controls
+    from gates.release import qrels
+    from gates.verdict import gate_record
     from judge.cli import evidences
-    from judge.ledger import Ledger
-    from pools import pool
+    from judge.ledger.ledger import Ledger
+    from judge.rating import controls
+    from pools.sampling import pooled
 
     data = workspace.dataset
-    pool_path = pool.path(workspace.folder, language)
-    pairs = pool.read(pool_path) if pool_path.is_file() else ()
+    pool_path = pooled.path(workspace.folder, language)
+    pairs = pooled.read(pool_path) if pool_path.is_file() else ()
     experts = data.experts_of(language)
     # A pair that experts rated after it was drawn keeps its stratum, and is a validation pair all the same.
     strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None and pair.pair not in experts)
-    record = gate.read(gate.path(workspace.folder, language))
+    record = gate_record.read(gate_record.path(workspace.folder, language))
     ledger = Ledger.read(workspace.ledger_path(language))
     judges = []
     for judge_id in ledger.judges():
         sealed = ledger.seal(judge_id)
         relevant_from = sealed.relevant_from if sealed else workspace.settings.relevant_from
-        standing = ledger.standing(judge_id)
-        watched, steady = controls.watch(standing, experts, relevant_from), controls.stability(standing, experts, relevant_from)
+        tally = ledger.tally(judge_id)
+        watched, steady = controls.watch(tally, experts, relevant_from), controls.stability(tally, experts, relevant_from)
         judges.append(
             {
                 "judge_id": judge_id,
@@ -84,10 +85,10 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
 
 def _retrievers(workspace: Workspace, language: str) -> list[dict[str, Any]]:
     """Return what each retriever llm, by its model and wording, was asked for the pool."""
-    from judge import yesno
-    from judge.yesno import Answers
+    from judge.judges import questions
+    from judge.judges.questions import Answers
 
-    answers = Answers.read(yesno.path(workspace.folder, language))
+    answers = Answers.read(questions.path(workspace.folder, language))
     out = []
     for retriever_id in answers.judges():
         given = answers.given(retriever_id).values()
@@ -106,7 +107,7 @@ def _retrievers(workspace: Workspace, language: str) -> list[dict[str, Any]]:
 
 def _account(workspace: Workspace, ledger: "Ledger", judge_id: str) -> dict[str, Any]:
     """Return what failed and what was spent, of whoever is asked, as JSON values."""
-    from judge import money
+    from judge.rating import money
 
     totals = ledger.totals(judge_id)
     return {
@@ -125,9 +126,9 @@ def _account(workspace: Workspace, ledger: "Ledger", judge_id: str) -> dict[str,
 
 def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequence["PoolPair"]) -> dict[str, Any] | None:
     """Return the estimate of relevant pairs by the last judge that rated any of the pool's, None where there is none."""
-    from gates.agreement import relevant
+    from gates.measures.agreement import relevant
     from judge.cli import evidences
-    from pools import estimate
+    from pools.sampling import estimate
 
     data = workspace.dataset
     if data.corpus is None:

@@ -12,20 +12,21 @@ from typing import Any
 
 from tqdm import tqdm
 
-from gates.tuning import Trial
-from judge import entries, money, run
-from judge.answer import Usage
-from judge.batches import Item
+from gates.measures.tuning import Trial
+from judge.batching.batches import Item
 from judge.cli import endpoints, judges, seals, yesno
 from judge.cli.workspace import Workspace, note
-from judge.ledger import Ledger, records
-from judge.money import Limits
-from judge.standing import Totals
-from judge.yesno import Answers, YesNo
-from pools import dataset
-from pools import yesno as retriever
-from pools.dataset import PairKey
+from judge.endpoint.answer import Usage
+from judge.judges.questions import Answers, YesNo
+from judge.ledger import entries
+from judge.ledger.ledger import Ledger, records
+from judge.ledger.tally import Totals
+from judge.rating import money, rating
+from judge.rating.money import Limits
+from pools.dataset import dataset
+from pools.dataset.records import PairKey
 from pools.errors import UsageError
+from pools.retrievers import llm as retriever
 
 Items = Mapping[str, Sequence[Item]]
 """The pairs by language."""
@@ -183,9 +184,9 @@ def _rate(
     if len(part) < setting.pairs_per_batch:
         note(f"{language}: {len(part)} tuning pairs do not fill a prompt of {setting.pairs_per_batch}")
 
-    async def rate(ledger: Ledger, progress: Callable[[Any], None]) -> run.Outcome:
+    async def rate(ledger: Ledger, progress: Callable[[Any], None]) -> rating.Outcome:
         async with judges.opened(judge):
-            return await run.rate(
+            return await rating.rate(
                 part, "validation", judge, ledger, settings.judge, settings.seed, progress, limits, settings.prices, note
             )
 

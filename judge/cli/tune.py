@@ -12,9 +12,9 @@ from judge.cli.workspace import Workspace, data_option, json_option, lang_option
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
-    from gates.tuning import Result
+    from gates.measures.tuning import Result
     from judge.cli.trials import Setting
-    from judge.money import Limits
+    from judge.rating.money import Limits
 
 PAIRS = (1, 5, 10, 20, 40)
 
@@ -73,8 +73,8 @@ def tune(
       judge tune --model qwen3 --prompt judge --prompt mine.j2 --pairs 1 --pairs 10 --lang go --max-cost 2
       judge tune --retriever llm --model gpt-4.1-mini --prompt yesno --prompt mine.j2
     """
-    from gates import tuning
-    from judge.money import Limits
+    from gates.measures import tuning
+    from judge.rating.money import Limits
 
     workspace = open_workspace(data, langs)
     asked = replace(workspace.settings.judge, concurrency=concurrency or workspace.settings.judge.concurrency)
@@ -102,14 +102,14 @@ def _judges(workspace: Workspace, models: Sequence[str], prompts: Sequence[str],
 
 
 def _wordings(workspace: Workspace, models: Sequence[str], prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
-    from judge import yesno
     from judge.cli import endpoints
+    from judge.judges import questions
 
     if pairs:
         raise UsageError("the retriever llm is asked about one pair at a time; leave --pairs out")
     settings = workspace.settings
     named = models or (settings.llm.model or endpoints.model_name(settings, None),)
-    return _combined(named, prompts or yesno.wordings(), (1,))
+    return _combined(named, prompts or questions.wordings(), (1,))
 
 
 def _combined(models: Sequence[str], prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
@@ -122,7 +122,7 @@ def _combined(models: Sequence[str], prompts: Sequence[str], pairs: Sequence[int
 def _results(
     workspace: Workspace, tried: "Sequence[Setting]", of_retriever: bool, base_url: str | None, limits: "Limits"
 ) -> "tuple[Result, ...]":
-    from gates import tuning
+    from gates.measures import tuning
     from judge.cli import trials
 
     trials.check(workspace, tried, of_retriever)
@@ -138,7 +138,7 @@ def _results(
 
 
 def _refuse_sealed(workspace: Workspace) -> None:
-    from judge.ledger import Ledger
+    from judge.ledger.ledger import Ledger
 
     for language in workspace.dataset.languages:
         path = workspace.ledger_path(language)
@@ -162,7 +162,7 @@ def _document(found: "Sequence[Result]", choice: "Result | None") -> dict[str, A
 
 
 def _write(workspace: Workspace, choice: "Result", retriever: str | None) -> None:
-    from pools import files, settings, settings_file
+    from pools.dataset import files, settings, settings_file
 
     path = workspace.folder / settings.FILE
     before = files.read(path).decode("utf-8") if path.is_file() else ""

@@ -22,17 +22,17 @@ def withdraw(data: Path, language: str, judge_id: str, reason: str) -> None:
     """
     from dataclasses import replace
 
-    from gates import log, qrels
-    from judge.ledger import now
+    from gates.release import journal, qrels
+    from judge.ledger.ledger import now
 
     workspace = open_workspace(data, (language,))
-    merged = log.merged(log.read(data, language))
+    merged = journal.merged(journal.read(data, language))
     if merged is None or not qrels.carries(workspace.dataset, language):
         raise UsageError(f"{language}: no judge's ratings are merged, so there is nothing to withdraw; see `judge log`")
     if merged.judge_id != judge_id:
         raise UsageError(f"{language}: the ratings merged are by judge {merged.judge_id}, not {judge_id}; name that one")
     before = sum(qrel.source == "judge" for qrel in workspace.dataset.qrels_of(language))
     moment = now()
-    log.append(data, log.Event(moment, "withdraw", language, judge_id, reason, f"{before} pairs"))
+    journal.append(data, journal.Event(moment, "withdraw", language, judge_id, reason, f"{before} pairs"))
     qrels.write(data, replace(workspace.dataset, qrels=qrels.withdraw(workspace.dataset, language)).qrels)
     click.echo(f"{language}: {before} pairs rated by judge {judge_id} withdrawn")

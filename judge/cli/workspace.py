@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import click
 
-from pools import dataset, settings
-from pools.dataset import Dataset
+from pools.dataset import dataset, settings
+from pools.dataset.dataset import Dataset
+from pools.dataset.settings import Settings
 from pools.errors import UsageError
-from pools.settings import Settings
 from prompts import scales
 from prompts.scales import Scale
 

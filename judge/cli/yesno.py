@@ -5,19 +5,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge import yesno
-from judge.batches import Item
+from judge.batching.batches import Item
 from judge.cli import embedded, endpoints
 from judge.cli.workspace import Workspace, note
-from judge.identity import Identity
-from judge.money import NO_LIMITS, Limits
-from judge.run import Outcome
-from judge.yesno import Answers, YesNo
-from pools import bm25, vectors
-from pools import yesno as retriever
-from pools.dataset import Function, Query
+from judge.judges import questions
+from judge.judges.identity import Identity
+from judge.judges.questions import Answers, YesNo
+from judge.rating.money import NO_LIMITS, Limits
+from judge.rating.rating import Outcome
+from pools.dataset.records import Function, Query
+from pools.engines import vectors
 from pools.errors import UsageError
-from pools.hits import Hit
+from pools.retrievers import bm25
+from pools.retrievers import llm as retriever
+from pools.sampling.hits import Hit
 from prompts import templates
 
 NAME = "llm"
@@ -59,7 +60,7 @@ def search(
     vectors_of = embedded.complete(workspace, language, queries, functions) if settings.llm.prefilter else None
     items = _items(workspace, language, queries, functions, vectors_of)
     client = endpoints.client(settings, chosen.model, asking.base_url, chosen.sampling)
-    with Answers.open(yesno.path(workspace.folder, language)) as answers:
+    with Answers.open(questions.path(workspace.folder, language)) as answers:
         for line in answers.notes:
             note(line)
         outcome = asyncio.run(ask(workspace, language, items, YesNo(chosen, client), answers, asking.limits))
@@ -105,7 +106,7 @@ def identity(workspace: Workspace, model: str | None) -> Identity:
         wording = templates.text(settings.llm.prompt, folder=workspace.folder)
     except ValueError as error:
         raise UsageError(f"llm.prompt: {error}") from error
-    return yesno.identity(settings, name, wording)
+    return questions.identity(settings, name, wording)
 
 
 def plan(workspace: Workspace, language: str, asking: Asking) -> dict[str, Any]:
@@ -116,7 +117,7 @@ def plan(workspace: Workspace, language: str, asking: Asking) -> dict[str, Any]:
     made = vectors.read(vectors.path(workspace.folder, language, settings.embedding)) if settings.llm.prefilter else None
     whole = made if vectors.between(made, queries, functions) is not None else None
     items = _items(workspace, language, queries, functions, whole)
-    found = yesno.plan(items, chosen, Answers.read(yesno.path(workspace.folder, language)), settings)
+    found = questions.plan(items, chosen, Answers.read(questions.path(workspace.folder, language)), settings)
     return {
         "language": language,
         "retriever_id": chosen.judge_id,
@@ -163,12 +164,12 @@ def _items(
 async def ask(
     workspace: Workspace, language: str, items: Sequence[Item], asked: YesNo, answers: Answers, limits: Limits
 ) -> Outcome:
-    """Ask about every pair that has no answer yet, and show how far it is; raises as `judge.yesno.ask` does."""
+    """Ask about every pair that has no answer yet, and show how far it is; raises as `judge.judges.questions.ask` does."""
     from tqdm import tqdm
 
     settings = workspace.settings
     with tqdm(total=len(items), desc=f"{language} llm", unit="pair", disable=None) as bar:
-        return await yesno.ask(
+        return await questions.ask(
             items, asked, answers, settings.judge, settings.seed, _progress(bar), limits, settings.prices, note
         )  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Figures: how far verdicts agree, how sure that is, and where they part."""

@@ -1,0 +1,113 @@
+"""What is published: queries, corpus, judgements and the dataset card, in the folder export/.
+
+Everything is checked before anything is written. A language whose judgements hold a judge's ratings must show where they
+come from (every one equal to the ledger's) and that its gate admits them, or an override on record; what poses as an expert's
+row and does not follow from experts' ratings stays in. What is written depends on the files of the dataset alone, so two
+exports are the same bytes.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from gates.release import journal, qrels
+from gates.report import card
+from gates.report.card import Chapter
+from gates.verdict import evidence as proof
+from gates.verdict.evidence import Evidence
+from pools.dataset import files, tables
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import function_row, qrel_row, query_row
+from pools.dataset.settings import Settings
+from pools.errors import DataError, GateClosed, UsageError
+from prompts.scales import Scale
+
+FOLDER = "export"
+CARD = "README.md"
+
+
+def export(data: Dataset, evidence: Mapping[str, Evidence], settings: Settings, scale: Scale) -> tuple[Path, ...]:
+    """Write the files of export/ and return their paths, the card last.
+
+    `evidence` has an entry for each language with a judge (see `gates.verdict.evidence.Evidence`). Raises `GateClosed` for
+    judge ratings that nothing admits, `DataError` where there is no corpus; in either case nothing is written.
+    """
+    contents = render(data, evidence, settings, scale)
+    folder = data.folder / FOLDER
+    try:
+        # All of it is on the disk before the first file of export/ changes.
+        with tempfile.TemporaryDirectory(dir=data.folder, prefix=f".{FOLDER}.") as staged:
+            for name, content in contents.items():
+                files.replace(Path(staged) / name, content)
+            folder.mkdir(exist_ok=True)
+            for name in contents:
+                (Path(staged) / name).replace(folder / name)
+    except OSError as error:
+        raise UsageError(
+            f"{folder}: cannot be written ({error.strerror or error}); choose a folder that can, with --data"
+        ) from error
+    return tuple(folder / name for name in contents)
+
+
+def render(data: Dataset, evidence: Mapping[str, Evidence], settings: Settings, scale: Scale) -> dict[str, bytes]:
+    """Return the content of each file of export/ by name, the card last; raises as `export` does."""
+    if data.corpus is None:
+        raise DataError(f"{data.folder}: no corpus.jsonl.gz (or .jsonl, .parquet); an export needs the functions")
+    checked = [check(data, language, evidence.get(language), settings) for language in data.languages]
+    chapters = [chapter for chapter in checked if chapter is not None]
+    place = {language: index for index, language in enumerate(data.languages)}
+    queries = sorted(data.queries, key=lambda query: (place[query.language], query.search_id))
+    corpus = sorted(
+        data.corpus, key=lambda function: (place.get(function.language, len(place)), function.language, function.id)
+    )  # fmt: skip
+    return {
+        "queries.jsonl.gz": files.compress(tables.lines(query_row(query) for query in queries)),
+        "corpus.jsonl.gz": files.compress(tables.lines(function_row(function) for function in corpus)),
+        "qrels.jsonl.gz": files.compress(tables.lines(qrel_row(qrel) for qrel in qrels.ordered(data, data.qrels))),
+        CARD: card.text(data, chapters, settings, scale).encode("utf-8", "backslashreplace"),
+    }
+
+
+def check(data: Dataset, language: str, evidence: Evidence | None, settings: Settings) -> Chapter | None:
+    """Return what the card tells of a language's judge, None without one; raises `GateClosed` where ratings may not leave."""
+    events = journal.read(data.folder, language)
+    qrels.check(data, language, settings.relevant_from if evidence is None else evidence.seal.relevant_from)
+    if evidence is None:
+        if qrels.carries(data, language):
+            raise GateClosed(
+                f"{language}: its judgements hold a judge's ratings, and there is no ledger or audit to show for them; "
+                f"merge them with `judge merge --lang {language}`, or take them out with `judge withdraw`"
+            )
+        return None
+    # Where nothing admits, the verdict is computed and not read from gate.json: the card cannot show a figure edited there.
+    if not qrels.carries(data, language):
+        return Chapter(language, evidence, proof.verdict(data, language, evidence), None, events)
+    _traced(data, language, evidence)
+    override = journal.override(events, evidence.judge_id)
+    try:
+        record = proof.admits(data, language, evidence)
+    except GateClosed:
+        if override is None:
+            raise
+        return Chapter(language, evidence, proof.verdict(data, language, evidence), override, events)
+    return Chapter(language, evidence, record, None, events)
+
+
+def _traced(data: Dataset, language: str, evidence: Evidence) -> None:
+    for qrel in data.qrels_of(language):
+        row = f"{language}: the judgement of {qrel.search_id} {qrel.function_id}"
+        if qrel.judge_rating is not None and evidence.ratings.get(qrel.pair) != qrel.judge_rating:
+            known = evidence.ratings.get(qrel.pair)
+            raise GateClosed(
+                f"{row} has judge_rating {qrel.judge_rating}, the ledger of judge {evidence.judge_id} has "
+                f"{'none' if known is None else known}; run `judge merge --lang {language}` again, or `judge withdraw`"
+            )
+        if not qrels.of_expert(qrel) and (
+            qrel.judge_rating is None
+            or qrel.relevance != qrel.judge_rating
+            or qrel.relevant != (qrel.judge_rating >= evidence.seal.relevant_from)
+        ):
+            raise GateClosed(
+                f"{row} has source judge, and its relevance does not follow from a judge_rating; run `judge merge --lang "
+                f"{language}` again, or `judge withdraw`"
+            )

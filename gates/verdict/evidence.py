@@ -1,0 +1,105 @@
+"""What stands behind a language's judge ratings: whose they are, what was sealed, and from which pool they come.
+
+The ledger is read by whoever calls; here its content arrives as plain values, so that what may leave can be decided and
+tested without one.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from gates.release.journal import Event
+from gates.release.qrels import Pooled
+from gates.verdict import gate_record
+from gates.verdict.gate_record import GateRecord
+from gates.verdict.seal import Seal, searches_left_out
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import PairKey
+from pools.dataset.settings import Settings
+from pools.errors import GateClosed
+
+
+class PooledBy(Pooled, Protocol):
+    """A pair of the pool with the retrievers that returned it."""
+
+    @property
+    def retrievers(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One language's judge.
+
+    `judge_id` None and `identity` empty for ratings published without a ledger; `ratings` are all the judge's, `identity` is
+    the document that its id hashes (model, pairs_per_batch, shown_characters, sampling, …), `seal` what was fixed before the
+    first rating, `stated` what judge.toml says now, `changes` how the ledger came to this seal by others, `alarms` what was
+    found wrong with the judge after its verdict, which closes the gate again, `observations` what else was seen of it, for the
+    record's notes, `full` the expert-rated pairs that were rated in batches of the production's size, None where nothing says
+    so, `reached` how far the ledger has got, in bytes, and the hash of its last line, `tried` how many judges it has that rated
+    expert-rated pairs, this one included.
+    """
+
+    judge_id: str | None
+    ratings: Mapping[PairKey, int]
+    seal: Seal
+    stated: Seal | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    pool: Sequence[PooledBy] = ()
+    changes: tuple[Event, ...] = ()
+    alarms: tuple[str, ...] = ()
+    observations: tuple[str, ...] = ()
+    full: Collection[PairKey] | None = None
+    reached: tuple[int, str] | None = None
+    tried: int | None = None
+
+
+def published(data: Dataset, language: str, settings: Settings) -> Evidence | None:
+    """Return the evidence that a published dataset carries in itself: the judge's ratings in its own rows; None without any.
+
+    An audit of it can pass only as far as expert-rated pairs have a `judge_rating`; nothing was sealed, so it opens no gate.
+    """
+    ratings = {qrel.pair: qrel.judge_rating for qrel in data.qrels_of(language) if qrel.judge_rating is not None}
+    seal = Seal(settings.gate, settings.relevant_from)
+    return Evidence(None, ratings, seal) if ratings else None
+
+
+def verdict(data: Dataset, language: str, evidence: Evidence, notes: Sequence[str] = ()) -> GateRecord:
+    """Return the verdict that follows from a language's evidence under what was sealed."""
+    return gate_record.assess(
+        language,
+        data.experts_of(language),
+        evidence.ratings,
+        evidence.seal.gate,
+        evidence.seal.relevant_from,
+        gate_record.SEED,
+        evidence.judge_id,
+        notes,
+        searches_left_out(data, language, evidence.seal.gate),
+        evidence.full,
+    )
+
+
+def admits(data: Dataset, language: str, evidence: Evidence) -> GateRecord:
+    """Return the verdict that lets a language's judge ratings leave, or raise `GateClosed` with the cause and remedy.
+
+    The one question that merging and exporting ask of the gate; see `gates.verdict.gate_record.admits`. Ratings published
+    without a ledger never do: of them nothing shows what was fixed before they were given, and a record of them can only be
+    written by hand.
+    """
+    if evidence.judge_id is None:
+        raise GateClosed(
+            f"{language}: its judge's ratings came without a ledger, so nothing shows what was sealed before them; bring that "
+            f"ledger to work/{language}/judgements.jsonl, or rate with a judge of your own (`judge rate`) and merge"
+        )
+    return gate_record.admits(
+        gate_record.read(gate_record.path(data.folder, language)),
+        language,
+        evidence.judge_id,
+        data.experts_of(language),
+        evidence.ratings,
+        evidence.seal,
+        evidence.stated,
+        searches_left_out(data, language, evidence.seal.gate),
+        evidence.alarms,
+        evidence.full,
+    )

@@ -1,0 +1,1 @@
+"""Who judges: the LLM, the baseline, the yes/no questions, and the identity of each."""

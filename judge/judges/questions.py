@@ -1,0 +1,169 @@
+"""The yes/no retriever's questions: put to the LLM one pair at a time by the same run, client and file as a judge's batches.
+
+A question is a batch of one pair on a scale of no and yes, so that limits, attempts, interrupts and resuming are those of
+`judge.rating.rating`. The answers are kept apart from any judge's ledger, in a file of the same make: chained, locked,
+fsynced before a line counts. It differs in what it holds: no seals, as no gate depends on it, but a line that tells each
+retriever's identity (`retriever`), and no readings, as an answer is read anew whenever the file is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from judge.batching import batches
+from judge.batching.batches import Batch, Item
+from judge.endpoint.answer import Answer
+from judge.endpoint.client import Client
+from judge.judges.identity import Identity
+from judge.ledger.entries import Record
+from judge.ledger.ledger import Ledger, Now, now
+from judge.rating import forecast, rating
+from judge.rating.forecast import Estimate
+from judge.rating.money import Limits
+from judge.rating.rating import Outcome, Progress
+from judge.reading.replies import Entry, Reading, Status
+from pools.dataset import dataset
+from pools.dataset.records import PairKey
+from pools.dataset.settings import JudgeSettings, PriceSettings, Settings
+from pools.retrievers import llm
+from prompts import templates
+from prompts.scales import Scale
+
+SETTING = "llm.prompt"
+SCALE = Scale("yes-no", ((0, "no"), (1, "yes")))
+ALTERNATIVES = 20
+"""Tokens whose probabilities are asked for, the most that endpoints commonly give."""
+
+
+def path(folder: Path, language: str) -> Path:
+    """Return where a language's answers are kept."""
+    return dataset.work(folder, language) / "yesno.jsonl"
+
+
+def wordings() -> tuple[str, ...]:
+    """Return the names of the built-in wordings of the question."""
+    return tuple(name for name in templates.builtin(".j2") if name.split("-")[0] == "yesno")
+
+
+def identity(settings: Settings, model: str, wording: str) -> Identity:
+    """Return the identity of the retriever that asks a model with a wording (a template's text): what answers depend on."""
+    sampling = {
+        "temperature": 0.0,
+        "max_tokens": settings.llm.max_tokens,
+        "logprobs": True,
+        "top_logprobs": ALTERNATIVES,
+    }
+    return Identity(model, wording, SCALE, settings.judge.shown_characters, 1, sampling, settings.judge.redact)
+
+
+class Answers(Ledger):
+    """One language's answers, opened for appending (`open`, a context manager) or as they are (`read`)."""
+
+    def __init__(self, path: Path, clock: Now = now) -> None:
+        super().__init__(path, clock)
+        self._given: dict[str, dict[PairKey, llm.YesOrNo]] = {}
+        self._models: dict[str, str] = {}
+
+    def judges(self) -> tuple[str, ...]:
+        """Return the ids of the retrievers, in the order in which they first asked."""
+        return tuple(self._given)
+
+    def model(self, retriever_id: str) -> str:
+        """Return the model that a retriever asks."""
+        return self._models[retriever_id]
+
+    def given(self, retriever_id: str) -> Mapping[PairKey, llm.YesOrNo]:
+        """Return the first answer of yes or no to each pair."""
+        return self._given.get(retriever_id, {})
+
+    def enter(self, asking: Identity) -> None:
+        """Note a retriever before its first question; one that is known stays as it is."""
+        if asking.judge_id not in self._given:
+            self.add({"kind": "retriever", "judge_id": asking.judge_id, "identity": asking.document()})
+
+    def _load_one(self, record: Record) -> None:
+        if record["kind"] == "reply":
+            self._number = record["number"]
+        self._take(record)
+
+    def _take(self, record: Record) -> Reading | None:
+        if record["kind"] == "retriever":
+            self._given[record["judge_id"]] = {}
+            self._models[record["judge_id"]] = record["identity"]["model"]
+            return None
+        return super()._take(record)
+
+    def _read(self, reply: Record) -> Reading:
+        [(entry_id, search_id, function_id)] = reply["sent"]
+        logprobs = [(token, figure) for token, figure in reply.get("logprobs", ())]
+        answer = llm.read(reply["raw"], reply["finish_reason"], logprobs)
+        entry = Entry("rated", int(answer.yes)) if answer.yes is not None else Entry(_fault(reply), None)
+        ratings = {} if entry.rating is None else {entry_id: entry.rating}
+        faults = {entry_id: str(entry.status)} if entry.rating is None else {}
+        if entry.rating is not None:
+            self._given[reply["judge_id"]].setdefault((search_id, function_id), answer)
+        self._spend(reply)
+        sent = [(entry_id, search_id, function_id)]
+        self.tally(reply["judge_id"]).take(reply["number"], reply["purpose"], sent, ratings, faults)
+        return Reading({entry_id: entry}, ())
+
+
+def _fault(reply: Record) -> Status:
+    if reply["finish_reason"] == "content_filter":
+        return "refused"
+    if reply["finish_reason"] == "length":
+        return "truncated"
+    return "off-scale" if reply["raw"].strip() else "missing"
+
+
+class YesNo:
+    """Whoever answers: an LLM behind a client, asked about one pair."""
+
+    def __init__(self, identity: Identity, client: Client) -> None:
+        self.identity = identity
+        self.client = client
+
+    async def answer(self, batch: Batch) -> Answer:
+        """Return the reply to a batch of one pair; raises what `Client.ask` does."""
+        shown = batches.render(batch, self.identity, SETTING)
+        answer = await self.client.ask(shown.text)
+        return replace(answer, redacted=sum(shown.redacted.values())) if shown.redacted else answer
+
+    def drain(self) -> None:
+        self.client.drain()
+
+
+async def ask(
+    items: Sequence[Item],
+    asked: YesNo,
+    answers: Answers,
+    settings: JudgeSettings,
+    seed: int,
+    progress: Callable[[Progress], None],
+    limits: Limits,
+    prices: PriceSettings,
+    note: Callable[[str], None],
+) -> Outcome:
+    """Ask about every pair that this retriever has no answer to, and has not given up.
+
+    What is neither yes nor no is asked again, up to the judge's `attempts`. Raises `Stopped` as `run.rate` does; the same
+    call resumes.
+    """
+    answers.enter(asked.identity)
+    async with asked.client:
+        return await rating.rate(items, "pool", asked, answers, _alone(settings), seed, progress, limits, prices, note)
+
+
+def plan(items: Sequence[Item], asking: Identity, answers: Answers, settings: Settings) -> Estimate:
+    """Return what asking about the pairs would take, those that are answered or given up left out; nothing is sent.
+
+    Raises `UsageError` for a wording that cannot be filled.
+    """
+    if items:
+        batches.render(Batch.of(items[:1]), asking, SETTING)
+    tally = answers.tally(asking.judge_id)
+    return forecast.estimate(items, asking, tally, _alone(settings.judge), settings.seed, settings.prices)
+
+
+def _alone(settings: JudgeSettings) -> JudgeSettings:
+    return replace(settings, pairs_per_batch=1)

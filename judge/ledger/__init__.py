@@ -1,0 +1,1 @@
+"""The ledger: its lines, its chain, what it says of each judge, and how far it has got."""

@@ -1,0 +1,42 @@
+"""Where in its batch a pair stood when it got the rating that counts, read from a ledger's lines."""
+
+from pathlib import Path
+
+from judge.ledger import ledger
+from judge.ledger.entries import Record
+from judge.reading import replies
+from pools.dataset.records import PairKey
+
+
+def first(path: Path, judge_id: str) -> dict[PairKey, int]:
+    """Return each rated pair's place, from 1, in the batch whose reply rated it first.
+
+    Goes by the readings of the ledger, and reads a reply again where an older version of the rules had read it or where it
+    has no reading. Raises `DataError` for a line that was changed or put there by hand.
+    """
+    places: dict[PairKey, int] = {}
+    scale_values: frozenset[int] = frozenset()
+    unread: dict[int, Record] = {}
+    for record in ledger.records(path):
+        kind = record["kind"]
+        if kind == "seal" and record["judge_id"] == judge_id:
+            scale_values = frozenset(value for value, _ in record["identity"]["scale"]["levels"])
+        elif kind == "reply" and record["judge_id"] == judge_id:
+            unread[record["number"]] = record
+        elif kind == "reading" and (reply := unread.pop(record["number"], None)) is not None:
+            rated = record["ratings"] if record["parser"] == replies.PARSER else _again(reply, scale_values)
+            _place(reply, rated, places)
+    for number in sorted(unread):
+        _place(unread[number], _again(unread[number], scale_values), places)
+    return places
+
+
+def _again(reply: Record, scale_values: frozenset[int]) -> set[str]:
+    reading = replies.reconcile([entry[0] for entry in reply["sent"]], reply["raw"], scale_values, reply["finish_reason"])
+    return {entry_id for entry_id, entry in reading.entries.items() if entry.rating is not None}
+
+
+def _place(reply: Record, rated: "set[str] | dict[str, int]", places: dict[PairKey, int]) -> None:
+    for place, (entry_id, search_id, function_id) in enumerate(reply["sent"], start=1):
+        if entry_id in rated:
+            places.setdefault((search_id, function_id), place)

@@ -1,0 +1,1 @@
+"""Having pairs rated: the run, jobs of a batch interface, controls, money."""

@@ -1,0 +1,1 @@
+"""Replies read: which ids they rate, whatever else they hold."""

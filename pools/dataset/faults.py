@@ -1,0 +1,56 @@
+"""All faults of a dataset at once, as `judge check` lists them.
+
+Reading already finds the faults of single rows and keys; this module collects those instead of stopping, and adds the
+checks that reading leaves out because no step needs them to be safe: a function's `sha256`, and judgements that do not follow
+from their own ratings, which an export needs and asks for itself.
+"""
+
+from pathlib import Path
+
+from pools.dataset import dataset, files
+from pools.dataset.dataset import Dataset
+from pools.dataset.records import Qrel
+from pools.dataset.settings import Settings
+from pools.errors import DataError
+from prompts.scales import Scale
+
+
+def find(folder: Path, scale: Scale, settings: Settings) -> list[str]:
+    """Return one line a fault, each with its place; an empty list where the dataset is sound."""
+    found: list[str] = []
+    try:
+        data = dataset.load(folder, scale, found.append)
+    except DataError as error:
+        return [*found, str(error)]
+    return found + _hashes(data) + _judgements(data, settings.relevant_from)
+
+
+def _hashes(data: Dataset) -> list[str]:
+    out = []
+    for function in data.corpus or ():
+        given = function.origin.get("sha256")
+        if given is not None and given != files.sha256(function.code.encode("utf-8", "surrogatepass")):
+            out.append(f"{data.folder}: corpus has {function.id} with a sha256 that is not of its code; restore the code")
+    return out
+
+
+def _judgements(data: Dataset, relevant_from: float) -> list[str]:
+    return [
+        f"{data.folder}: qrels have {qrel.language} {qrel.search_id} {qrel.function_id} {fault}"
+        for qrel in data.qrels
+        for fault in of_judgement(qrel, relevant_from)
+    ]
+
+
+def of_judgement(qrel: Qrel, relevant_from: float) -> list[str]:
+    """Return what in a judgement does not follow from its own ratings and source, as the ends of sentences about it."""
+    out = []
+    if qrel.expert_ratings and round(sum(qrel.expert_ratings) / len(qrel.expert_ratings), 4) != qrel.relevance:
+        out.append(f"with relevance {qrel.relevance}, which is not the mean of {list(qrel.expert_ratings)}")
+    if qrel.source == "expert" and not qrel.expert_ratings:
+        out.append("from an expert but without expert_ratings")
+    if qrel.source == "judge" and qrel.expert_ratings:
+        out.append("from a judge but with expert_ratings")
+    if qrel.relevant != (qrel.relevance >= relevant_from):
+        out.append(f"with relevant {str(qrel.relevant).lower()} at relevance {qrel.relevance} (from {relevant_from:g})")
+    return out

@@ -1,0 +1,1 @@
+"""What retrievers search with: ripgrep, the words of code, vectors, and calibrated probabilities."""

@@ -1,0 +1,79 @@
+"""BEIR folders: corpus.jsonl, queries.jsonl and qrels/test.tsv.
+
+The qrels of other splits (train, dev) say which searches belong to those; they are left out, and counted. A search that no
+qrels file names stays: nothing of it is judged yet.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pools.dataset import tables
+from pools.dataset.records import Function, Query
+from pools.dataset.tables import Row
+from pools.errors import DataError, UsageError
+from pools.formats import collection
+from pools.formats.collection import Collection, Judged
+from prompts.scales import Scale
+
+TSV = (".tsv", ".tsv.gz")
+
+
+def load(folder: Path, scale: Scale, relevant_from: float) -> Collection:
+    """Return a BEIR folder's collection, its searches and documents sorted by id.
+
+    Raises `UsageError` where the folder is none, `DataError` with file and line for what is wrong in it.
+    """
+    paths = {name: tables.find(folder, name) for name in ("corpus", "queries")}
+    tests = [folder / "qrels" / f"test{suffix}" for suffix in TSV if (folder / "qrels" / f"test{suffix}").is_file()]
+    if paths["corpus"] is None or paths["queries"] is None or len(tests) != 1:
+        raise UsageError(f"{folder}: a BEIR folder has corpus.jsonl, queries.jsonl and qrels/test.tsv, each once; name one")
+    judged = list(_lines(tests[0]))
+    tested = {line.search_id for line in judged}
+    elsewhere = {line.search_id for path in _others(folder) for line in _lines(path)} - tested
+    queries = collection.unique(
+        ((place, _query(place, row)) for place, row in tables.read(paths["queries"])), lambda query: query.search_id, "search"
+    )
+    corpus = collection.unique(
+        ((place, _document(place, row)) for place, row in tables.read(paths["corpus"])), lambda found: found.id, "document"
+    )
+    kept = sorted((query for query in queries if query.search_id not in elsewhere), key=lambda query: query.search_id)
+    left_out = len(queries) - len(kept)
+    return Collection(
+        tuple(kept),
+        tuple(sorted(corpus, key=lambda found: found.id)),
+        collection.judgements(judged, kept, corpus, scale, relevant_from),
+        (f"{left_out} searches that only the qrels of other splits name are left out",) if left_out else (),
+    )
+
+
+def _others(folder: Path) -> list[Path]:
+    return sorted(
+        path
+        for path in (folder / "qrels").iterdir()
+        if path.name.endswith(TSV) and path.name not in {f"test{suffix}" for suffix in TSV}
+    )
+
+
+def _lines(path: Path) -> Iterator[Judged]:
+    for number, fields in enumerate(collection.text_lines(path), start=1):
+        parts = fields.split("\t")
+        if len(parts) != 3:
+            raise DataError(f"{path}:{number}: {len(parts)} columns; must be query-id, corpus-id and score, with tabs between")
+        if number == 1:
+            if not any(character.isalpha() for character in parts[2]):
+                raise DataError(f"{path}:1: no header; the first line must name query-id, corpus-id and score")
+            continue
+        yield Judged(f"{path}:{number}", parts[0].strip(), parts[1].strip(), parts[2].strip())
+
+
+def _query(place: str, row: Row) -> Query:
+    extra = {column: value for column, value in row.items() if column not in ("_id", "text")}
+    return collection.query(place, collection.identifier(place, row, "_id"), collection.text(place, row, "text"), extra)
+
+
+def _document(place: str, row: Row) -> Function:
+    extra = {column: value for column, value in row.items() if column not in ("_id", "title", "text")}
+    title = collection.text(place, row, "title") if row.get("title") is not None else ""
+    return collection.document(
+        place, collection.identifier(place, row, "_id"), title, collection.text(place, row, "text"), extra
+    )  # fmt: skip

@@ -1,0 +1,152 @@
+"""The CodeSearchNet Challenge as a test collection: its numbering, its split, its pairs, as in the published dataset.
+
+Searches are numbered by the sorted texts of all languages together, so a search has one id in every language it was rated
+in; functions by the sorted addresses of those of their language that resolve.
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pools.checkouts import sources
+from pools.checkouts.sources import Location, Resolution
+from pools.dataset import files
+from pools.dataset.records import Function, Query
+from pools.errors import DataError
+from pools.formats import collection
+from pools.formats.annotations import LANGUAGES, Annotation
+from pools.formats.collection import Collection
+
+TUNED = "python"
+TUNING_SEED = 5
+TUNING_SEARCHES = 20
+
+Place = tuple[str, Location]
+"""A function: its language and where its lines are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A function without code, and why."""
+
+    language: str
+    url: str
+    reason: str
+
+
+def functions(annotations: Sequence[Annotation]) -> dict[Place, str]:
+    """Return the address of every annotated function, the first of its spellings in sorted order."""
+    spellings: dict[Place, str] = {}
+    for annotation in annotations:
+        place = (annotation.language, annotation.location)
+        spellings[place] = min(annotation.url, spellings.get(place, annotation.url))
+    return spellings
+
+
+def listed(content: bytes, name: str) -> dict[Place, str]:
+    """Return the reason for each function of a file of unresolved ones: language, url and perhaps reason, between tabs.
+
+    The first line may name the columns. Raises `DataError` naming the line.
+    """
+    found: dict[Place, str] = {}
+    try:
+        lines = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{name}: not UTF-8 ({error.reason}); write it again as UTF-8") from error
+    for number, line in enumerate(lines, start=1):
+        fields = [field.strip() for field in line.split("\t")]
+        if not line.strip() or (number == 1 and fields[:2] == ["language", "url"]):
+            continue
+        if len(fields) not in (2, 3) or fields[0] not in LANGUAGES.values():
+            raise DataError(
+                f"{name}:{number}: must be language, url and perhaps a reason, with a tab between; languages are "
+                f"{', '.join(LANGUAGES.values())}"
+            )
+        try:
+            place = (fields[0], sources.locate(fields[1]))
+        except ValueError as error:
+            raise DataError(f"{name}:{number}: {error}") from error
+        found[place] = "".join(fields[2:]) or "known before the import"
+    return found
+
+
+def queries(annotations: Sequence[Annotation]) -> tuple[Query, ...]:
+    """Return the searches of each language, numbered, with Python's tuning split; also those of which no function resolves."""
+    ids = _search_ids(annotations)
+    tuning = set(
+        random.Random(TUNING_SEED).sample(sorted(ids.values()), min(TUNING_SEARCHES, len(ids)))  # noqa: S311  a published draw
+    )
+    rated = {(annotation.language, annotation.search) for annotation in annotations}
+    return tuple(
+        Query(language, ids[search], search, "tuning" if language == TUNED and ids[search] in tuning else "test")
+        for language in LANGUAGES.values()
+        for search in sorted(ids)
+        if (language, search) in rated
+    )
+
+
+def build(
+    annotations: Sequence[Annotation], unresolved: Mapping[Place, str], resolution: Resolution, relevant_from: float
+) -> tuple[Collection, tuple[Unresolved, ...]]:
+    """Return the collection, and the functions left out of it: those known not to resolve and those that did not.
+
+    Every annotated function is in `unresolved` or in the resolution.
+    """
+    urls = functions(annotations)
+    reasons = {place: unresolved.get(place) or resolution.reasons.get(place[1]) for place in urls}
+    known = {place: url for place, url in urls.items() if reasons[place] is None}
+    ids = _function_ids(known)
+    search_ids = _search_ids(annotations)
+    ratings: dict[tuple[str, str, str], list[int]] = {}
+    for annotation in annotations:
+        place = (annotation.language, annotation.location)
+        if place in ids:
+            key = (annotation.language, search_ids[annotation.search], ids[place])
+            ratings.setdefault(key, []).append(annotation.rating)
+    order = list(LANGUAGES.values())
+    found = Collection(
+        queries(annotations),
+        tuple(_function(place, known[place], ids[place], resolution.codes[place[1]]) for place in ids),
+        tuple(
+            collection.expert(*key, tuple(ratings[key]), relevant_from)
+            for key in sorted(ratings, key=lambda key: (order.index(key[0]), *key[1:]))
+        ),
+    )
+    left_out = [Unresolved(place[0], url, reasons[place] or "") for place, url in urls.items() if place not in ids]
+    return found, tuple(sorted(left_out, key=lambda entry: (order.index(entry.language), entry.url)))
+
+
+def report(left_out: Iterable[Unresolved]) -> bytes:
+    """Return the content of unresolved.tsv, which `listed` reads."""
+    rows = [("language", "url", "reason"), *((entry.language, entry.url, entry.reason) for entry in left_out)]
+    return "".join("\t".join(" ".join(field.split()) for field in row) + "\n" for row in rows).encode("utf-8")
+
+
+def _search_ids(annotations: Sequence[Annotation]) -> dict[str, str]:
+    texts = sorted({annotation.search for annotation in annotations})
+    width = max(2, len(str(len(texts) - 1)))
+    return {text: f"q{number:0{width}}" for number, text in enumerate(texts)}
+
+
+def _function_ids(known: Mapping[Place, str]) -> dict[Place, str]:
+    ids = {}
+    for language in LANGUAGES.values():
+        places = sorted((place for place in known if place[0] == language), key=lambda place: known[place])
+        width = max(4, len(str(len(places) - 1)))
+        ids.update({place: f"{language}/{number:0{width}}" for number, place in enumerate(places)})
+    return ids
+
+
+def _function(place: Place, url: str, identifier: str, code: str) -> Function:
+    language, location = place
+    origin = {
+        "url": url,
+        "repository": location.file.repository,
+        "commit": location.file.commit,
+        "path": location.file.path,
+        "first_line": location.first_line,
+        "last_line": location.last_line,
+        "license": None,
+        "sha256": files.sha256(code.encode("utf-8")),
+    }
+    return Function(identifier, language, code, origin)

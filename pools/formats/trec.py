@@ -1,0 +1,157 @@
+"""TREC collections: topics, documents and qrels.
+
+Topics are `<top>` or `<topic>` blocks, as SGML with open tags or as XML, or lines of id and text with a tab between.
+Documents are `<DOC>` blocks or JSON lines. None of these files is well-formed XML as a rule, so blocks are found by their
+tags alone, and a document's text is taken as it stands, entities included: it may be code.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pools.dataset import files, tables
+from pools.dataset.records import Function, Query
+from pools.errors import DataError
+from pools.formats import collection
+from pools.formats.collection import Collection, Judged
+from prompts.scales import Scale
+
+SEARCH_TAGS = ("title", "query", "question", "desc", "description")
+ID_TAGS = ("num", "number", "id")
+TITLE_TAGS = ("title", "headline", "head")
+ID_COLUMNS = ("id", "_id", "docno", "doc_id", "docid")
+TEXT_COLUMNS = ("code", "text", "contents", "body")
+
+_TOPIC = re.compile(r"<(?P<tag>topic|top)(?P<attributes>\s[^>]*)?>(?P<body>.*?)</(?P=tag)\s*>", re.DOTALL | re.IGNORECASE)
+# A field ends with its closing tag, or, where it has none, at the next line that begins with a tag.
+_FIELD = re.compile(
+    r"<(?P<tag>[a-z][\w-]*)(?:\s[^>]*)?>(?P<text>.*?)(?:</(?P=tag)\s*>|(?=^[ \t]*<[a-z])|\Z)",
+    re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+_NUMBER = re.compile(r"""(?:^|\s)(?:number|num|id)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+_LABELS = {"num": "number", "title": "topic", "desc": "description", "narr": "narrative"}
+_DOCUMENT = re.compile(r"^[ \t]*<DOC>(?P<body>.*?)</DOC>", re.DOTALL | re.IGNORECASE | re.MULTILINE)
+_DOCNO = re.compile(r"<DOCNO>(.*?)</DOCNO>", re.DOTALL | re.IGNORECASE)
+_HEADER = re.compile(r"<DOCHDR>.*?</DOCHDR>", re.DOTALL | re.IGNORECASE)
+_TEXT = re.compile(r"<TEXT>(.*?)</TEXT>", re.DOTALL | re.IGNORECASE)
+_CLOSED = re.compile(r"<(?P<tag>[a-z][\w-]*)>(?P<text>.*?)</(?P=tag)>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(r"^[ \t]*<(?:top|topic|doc)(?:\s[^>]*)?>", re.MULTILINE | re.IGNORECASE)
+_MARKUP = re.compile(r"\s|<\?.*?\?>|<!.*?>|</?[a-z][^>]*>", re.DOTALL | re.IGNORECASE)
+
+
+class _Block(NamedTuple):
+    place: str
+    found: re.Match[str]
+
+
+def load(topics: Path, documents: Sequence[Path], qrels: Path, scale: Scale, relevant_from: float) -> Collection:
+    """Return a TREC collection, its searches and documents sorted by id; raises `DataError` with file and line."""
+    queries = collection.unique(_topics(topics), lambda query: query.search_id, "topic")
+    corpus = collection.unique(
+        (pair for path in documents for pair in _documents(path)), lambda found: found.id, "document"
+    )  # fmt: skip
+    return Collection(
+        tuple(sorted(queries, key=lambda query: query.search_id)),
+        tuple(sorted(corpus, key=lambda found: found.id)),
+        collection.judgements(_judged(qrels), queries, corpus, scale, relevant_from),
+    )
+
+
+def _topics(path: Path) -> Iterator[tuple[str, Query]]:
+    lines = collection.text_lines(path)
+    if "\n".join(lines).lstrip().startswith("<"):
+        for place, found in _blocks(path, "\n".join(lines), _TOPIC, "topic"):
+            yield place, _topic(place, found)
+        return
+    for number, line in enumerate(lines, start=1):
+        place = f"{path}:{number}"
+        if line.strip():
+            identifier, tab, text = line.partition("\t")
+            if not tab:
+                raise DataError(f"{place}: no tab; a line of topics is an id and a text with a tab between")
+            yield place, collection.query(place, identifier.strip(), text, {})
+
+
+def _topic(place: str, found: re.Match[str]) -> Query:
+    fields: dict[str, list[str]] = {}
+    for field in _FIELD.finditer(found["body"]):
+        tag, text = field["tag"].lower(), html.unescape(field["text"]).strip()
+        label, colon, rest = text.partition(":")
+        if colon and label.strip().lower() == _LABELS.get(tag):
+            text = rest.strip()
+        fields.setdefault(tag, []).append(text)
+    numbered = _NUMBER.search(found["attributes"] or "")
+    identifiers = [numbered[1]] if numbered else next((fields[tag] for tag in ID_TAGS if tag in fields), [])
+    search_tag = next((tag for tag in SEARCH_TAGS if any(fields.get(tag, ()))), None)
+    if not identifiers or search_tag is None:
+        raise DataError(
+            f"{place}: a topic needs a number (<num>, or an attribute) and a text in one of {', '.join(SEARCH_TAGS)}"
+        )  # fmt: skip
+    extra = {tag: "\n".join(texts) for tag, texts in fields.items() if tag not in (search_tag, *ID_TAGS)}
+    return collection.query(place, identifiers[0].strip(), " ".join(fields[search_tag]), extra)
+
+
+def _documents(path: Path) -> Iterator[tuple[str, Function]]:
+    if path.suffix == ".parquet" or files.read(path).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{"):
+        for place, row in tables.read(path):
+            name, body = (
+                collection.chosen(place, row, what, *columns) for what, columns in (("id", ID_COLUMNS), ("text", TEXT_COLUMNS))
+            )
+            extra = {column: value for column, value in row.items() if column not in (name, body, "title")}
+            title = collection.text(place, row, "title") if row.get("title") is not None else ""
+            yield place, collection.document(place, str(row[name]).strip(), title, str(row[body]), extra)
+        return
+    for place, found in _blocks(path, "\n".join(collection.text_lines(path)), _DOCUMENT, "document"):
+        yield place, _document(place, found["body"])
+
+
+def _document(place: str, body: str) -> Function:
+    docno = _DOCNO.search(body)
+    if docno is None:
+        raise DataError(f"{place}: a document without <DOCNO>; add it, or remove the document")
+    rest = body[: docno.start()] + body[docno.end() :]
+    texts = _TEXT.findall(rest)
+    if not texts:
+        return collection.document(place, docno[1].strip(), "", _HEADER.sub("", rest).strip("\n"), {})
+    fields: dict[str, list[str]] = {}
+    for field in _CLOSED.finditer(_TEXT.sub("", rest)):
+        fields.setdefault(field["tag"].lower(), []).append(field["text"].strip())
+    title_tag = next((tag for tag in TITLE_TAGS if any(fields.get(tag, ()))), None)
+    title = " ".join(" ".join(fields[title_tag]).split()) if title_tag else ""
+    extra = {tag: "\n".join(found) for tag, found in fields.items() if tag != title_tag}
+    return collection.document(place, docno[1].strip(), title, "\n".join(text.strip("\n") for text in texts), extra)
+
+
+def _judged(path: Path) -> Iterator[Judged]:
+    for number, line in enumerate(collection.text_lines(path), start=1):
+        fields = line.split()
+        if fields and len(fields) != 4:
+            raise DataError(f"{path}:{number}: {len(fields)} columns; must be topic, iteration, document and level")
+        if fields:
+            yield Judged(f"{path}:{number}", fields[0], fields[2], fields[3])
+
+
+def _blocks(path: Path, text: str, pattern: re.Pattern[str], what: str) -> Iterator[_Block]:
+    end, line = 0, 1
+    for found in pattern.finditer(text):
+        between = text[end : found.start()]
+        _nothing(path, line, between, what)
+        line += between.count("\n")
+        place = f"{path}:{line}"
+        if _OPENING.search(found["body"]):
+            raise DataError(f"{place}: not a closed {what}, another begins in it; close it")
+        yield _Block(place, found)
+        line += found[0].count("\n")
+        end = found.end()
+    _nothing(path, line, text[end:], what)
+
+
+def _nothing(path: Path, line: int, between: str, what: str) -> None:
+    """Raise `DataError` where there is more between two blocks than space, comments and tags around them."""
+    stray = _MARKUP.sub("", between)
+    opening = _OPENING.search(between)
+    if stray or opening:
+        at = opening.start() if opening else len(between) - len(between.lstrip())
+        raise DataError(f"{path}:{line + between[:at].count(chr(10))}: not in a closed {what}; close it, or remove it")

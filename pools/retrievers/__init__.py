@@ -1,0 +1,1 @@
+"""The retrievers: what says which functions answer a search, one a module."""
