@@ -122,7 +122,7 @@ def coverage(f1: float, shape: Shape, world: World, simulations: int, seed: int,
         bounds = interval.of_f1(confusion)
         shown += bounds is not None and bounds[0] <= f1 <= bounds[1]
         if resamples:
-            low, high = resampling.percentile_interval(resampling.f1_of_resamples(confusion, resamples, number))
+            low, high = resampling.percentile_interval(resampling.f1_of_resamples(confusion, resamples, seed=number))
             percentile += low <= f1 <= high
     return Coverage(shown / simulations, percentile / simulations)
 

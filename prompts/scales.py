@@ -40,7 +40,7 @@ def load(name: str, folder: Path | None = None) -> Scale:
     Raises `ValueError` where the file is no scale: it needs a `name` and a table `levels` of at least two whole numbers
     that follow each other without a gap.
     """
-    source = templates.text(name, ".toml", folder)
+    source = templates.text(name, ".toml", folder=folder)
     try:
         document = tomllib.loads(source)
         levels = tuple(sorted((int(key), str(words)) for key, words in document["levels"].items()))

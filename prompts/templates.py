@@ -16,7 +16,7 @@ def builtin(suffix: str) -> list[str]:
     return sorted(entry.name.removesuffix(suffix) for entry in files("prompts").iterdir() if entry.name.endswith(suffix))
 
 
-def text(name: str, suffix: str = ".j2", folder: Path | None = None) -> str:
+def text(name: str, suffix: str = ".j2", *, folder: Path | None = None) -> str:
     """Return the text of a built-in file, or of the file at a path (relative ones start at `folder`).
 
     Raises `ValueError`, listing the built-in names, when there is neither.

@@ -70,7 +70,7 @@ def sealed(path: Path, judge: Identity) -> Ledger:
     """Open a ledger in which a judge is sealed."""
     ledger = Ledger.open(path)
     if ledger.seal(judge.judge_id) is None:
-        ledger.add(entries.seal(judge, GateSettings(), 2, "0" * 64))
+        ledger.add(entries.seal(judge, GateSettings(), relevant_from=2, gold_sha256="0" * 64))
     return ledger
 
 
@@ -89,10 +89,18 @@ def rate(
 
     async def all_of_them() -> Outcome:
         async with Client(
-            url, "sk-secret", "m", judge.sampling, settings.concurrency, settings.timeout, clock or QuickClock()
+            url,
+            "sk-secret",
+            model="m",
+            sampling=judge.sampling,
+            concurrency=settings.concurrency,
+            timeout=settings.timeout,
+            clock=clock or QuickClock(),
         ) as client:
             with sealed(path, judge) as ledger:
-                return await rating.rate(pairs, "pool", LlmJudge(judge, client), ledger, settings, SEED, **further)
+                return await rating.rate(
+                    pairs, "pool", judge=LlmJudge(judge, client), ledger=ledger, settings=settings, seed=SEED, **further
+                )
 
     return asyncio.run(all_of_them())
 

@@ -26,7 +26,7 @@ def _maps(rows: list[tuple[int, list[int], int]]) -> tuple[dict[tuple[str, str],
 @given(experts_and_ratings)
 def test_figures_equal_those_of_scikit_learn(rows: list[tuple[int, list[int], int]]) -> None:
     experts, ratings = _maps(rows)
-    found = agreement.compare(experts, ratings, 2)
+    found = agreement.compare(experts, ratings, relevant_from=2)
     truth = [sum(given) >= 2 * len(given) for given in experts.values()]
     judged = [rating >= 2 for rating in ratings.values()]
     assert (found.pairs, found.judge_relevant, found.expert_relevant) == (len(rows), sum(judged), sum(truth))
@@ -47,18 +47,18 @@ def test_figures_equal_those_of_scikit_learn(rows: list[tuple[int, list[int], in
 
 def test_only_pairs_that_both_rated_count() -> None:
     experts = {("q0", "a"): (3,), ("q0", "b"): (0,), ("q1", "c"): (2,)}
-    found = agreement.compare(experts, {("q0", "a"): 3, ("q1", "c"): 1, ("q9", "z"): 3}, 2)
+    found = agreement.compare(experts, {("q0", "a"): 3, ("q1", "c"): 1, ("q9", "z"): 3}, relevant_from=2)
     assert (found.pairs, found.both, found.same) == (2, 1, 1)
     assert found.f1 == 2 / 3
 
 
 def test_f1_is_undefined_only_without_a_relevant_pair_on_either_side() -> None:
     experts = {("q0", "a"): (1,), ("q0", "b"): (0,)}
-    nothing = agreement.compare(experts, {("q0", "a"): 0, ("q0", "b"): 1}, 2)
+    nothing = agreement.compare(experts, {("q0", "a"): 0, ("q0", "b"): 1}, relevant_from=2)
     assert (nothing.f1, nothing.precision, nothing.recall, nothing.kappa, nothing.always_f1) == (None, None, None, None, 0.0)
-    wrong = agreement.compare(experts, {("q0", "a"): 2, ("q0", "b"): 0}, 2)
+    wrong = agreement.compare(experts, {("q0", "a"): 2, ("q0", "b"): 0}, relevant_from=2)
     assert (wrong.f1, wrong.precision, wrong.recall) == (0.0, 0.0, None)
-    assert agreement.compare({}, {}, 2).always_f1 is None
+    assert agreement.compare({}, {}, relevant_from=2).always_f1 is None
 
 
 def test_a_mean_just_under_the_bar_is_not_relevant_and_one_on_it_is() -> None:

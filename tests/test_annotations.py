@@ -19,11 +19,11 @@ ROW = f"Python,open a file,{URL},2,"
 
 
 def parse(*lines: str) -> tuple[annotations.Annotation, ...]:
-    return annotations.parse("\r\n".join((HEADER, *lines, "")).encode(), "a.csv", scales.load("relevance"))
+    return annotations.parse("\r\n".join((HEADER, *lines, "")).encode(), "a.csv", scale=scales.load("relevance"))
 
 
 def test_the_published_file(csn: Path, scale: Scale) -> None:
-    found = annotations.parse((csn / "annotationStore.csv").read_bytes(), "annotationStore.csv", scale)
+    found = annotations.parse((csn / "annotationStore.csv").read_bytes(), "annotationStore.csv", scale=scale)
     assert Counter(entry.language for entry in found) == {
         "python": 2079, "java": 813, "javascript": 319, "ruby": 315, "php": 314, "go": 166,
     }  # fmt: skip
@@ -44,7 +44,7 @@ def test_every_spelling_of_an_address_is_one_function() -> None:
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_column(scale: Scale) -> None:
-    assert len(annotations.parse(f"\ufeff{HEADER}\n{ROW}\n".encode(), "a.csv", scale)) == 1
+    assert len(annotations.parse(f"\ufeff{HEADER}\n{ROW}\n".encode(), "a.csv", scale=scale)) == 1
 
 
 def test_spaces_within_a_search_are_its_own() -> None:
@@ -94,14 +94,14 @@ def test_a_row_at_fault_is_named(row: str, message: str) -> None:
 )
 def test_a_file_at_fault_is_named(content: bytes, message: str, scale: Scale) -> None:
     with pytest.raises(DataError, match=message):
-        annotations.parse(content, "a.csv", scale)
+        annotations.parse(content, "a.csv", scale=scale)
 
 
 @given(st.binary(max_size=200))
 def test_whatever_is_in_the_file_the_error_is_one_of_data(content: bytes) -> None:
     for whole in (content, HEADER.encode() + b"\n" + content, f"{HEADER}\n{ROW}\n".encode() + content):
         try:
-            found = annotations.parse(whole, "a.csv", scales.load("relevance"))
+            found = annotations.parse(whole, "a.csv", scale=scales.load("relevance"))
         except DataError:
             continue
         assert all(entry.language in annotations.LANGUAGES.values() for entry in found)

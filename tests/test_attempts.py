@@ -107,7 +107,19 @@ def another_seed(folder: Path) -> None:
     assert record is not None
     experts = dataset.load(folder, SCALE).experts_of("python")
     ratings, conditions = ledger.ratings(ledger.judges()[0]), Settings().gate
-    gate_record.write(path, gate_record.assess("python", experts, ratings, conditions, 2, 7, record.judge_id, record.notes))
+    gate_record.write(
+        path,
+        gate_record.assess(
+            "python",
+            experts,
+            ratings=ratings,
+            gate=conditions,
+            relevant_from=2,
+            seed=7,
+            judge_id=record.judge_id,
+            notes=record.notes,
+        ),
+    )
 
 
 def edited_threshold(folder: Path) -> None:
@@ -161,7 +173,9 @@ def no_ledger(folder: Path) -> None:
     ratings = {pair: round(sum(given) / len(given)) for pair, given in experts.items()}
     gate_record.write(
         work(folder, "python", "gate.json"),
-        gate_record.assess("python", experts, ratings, Settings().gate, 2, gate_record.SEED, None),
+        gate_record.assess(
+            "python", experts, ratings=ratings, gate=Settings().gate, relevant_from=2, seed=gate_record.SEED, judge_id=None
+        ),
     )
 
 
@@ -202,7 +216,7 @@ def rate_canaries(folder: Path, now: Callable[[int], int], first: int = 0) -> No
         batch = Batch.of([Item(pair, "search", "code") for pair in pairs])
         ratings = [{"id": entry, "rating": now(before[item.pair])} for entry, item in batch.entries]
         answer = Answer(json.dumps({"ratings": ratings}), "stop", "m")
-        ledger.add(entries.reply(judge_id, "pool", batch, answer))
+        ledger.add(entries.reply(judge_id, "pool", batch=batch, answer=answer))
 
 
 def change_judgement(folder: Path, change: Callable[[Mapping[str, Any], int], Mapping[str, Any]], by_experts: bool) -> None:
@@ -321,7 +335,7 @@ def merged(gated: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str
         data = dataset.load(folder, SCALE)
         ledger = Ledger.read(work(folder, language, "judgements.jsonl"))
         drawn = pooled.read(pooled.path(folder, language))
-        rows = qrels.merge(data, language, drawn, ledger.ratings(ledger.judges()[0]), 2)
+        rows = qrels.merge(data, language, pool=drawn, ratings=ledger.ratings(ledger.judges()[0]), relevant_from=2)
         qrels.write(folder, replace(data, qrels=rows).qrels)
         out[language] = folder
     return out

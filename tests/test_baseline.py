@@ -45,7 +45,7 @@ def make(
     experts = sample.experts_of(language) if experts is None else experts
     if turned:
         queries, functions, experts = queries[::-1], functions[::-1], dict(reversed(list(experts.items())))
-    return Baseline(queries, functions, experts, SCALE, settings or Settings())
+    return Baseline(queries, functions, experts=experts, scale=SCALE, settings=settings or Settings())
 
 
 def all_pairs(sample: Dataset, language: str = "python") -> list[PairKey]:
@@ -98,9 +98,9 @@ def test_it_answers_like_an_llm_and_batches_do_not_matter(sample: Dataset) -> No
     expected = dict(zip(pairs, judge.ratings(pairs), strict=True))
     items = [Item(pair, "search", code[pair[1]]) for pair in pairs]
     found: dict[PairKey, int | None] = {}
-    for batch in batches.plan(items, 1, JudgeSettings(pairs_per_batch=7)):
+    for batch in batches.plan(items, 1, settings=JudgeSettings(pairs_per_batch=7)):
         answer = asyncio.run(judge.answer(batch))
-        reading = replies.reconcile(batch.ids, answer.text, SCALE.values, answer.finish_reason)
+        reading = replies.reconcile(batch.ids, answer.text, scale_values=SCALE.values, finish_reason=answer.finish_reason)
         assert {entry.status for entry in reading.entries.values()} == {"rated"}
         found |= {item.pair: reading.entries[entry_id].rating for entry_id, item in batch.entries}
     assert found == expected
@@ -129,7 +129,7 @@ def test_too_few_ratings_are_told(sample: Dataset) -> None:
     with pytest.raises(UsageError, match=r"0 of them relevant"):
         make(sample, experts=dict.fromkeys(experts, (1,)))
     with pytest.raises(UsageError, match=r"this language has 0 rated pairs"):
-        Baseline((), (), {}, SCALE, Settings())
+        Baseline((), (), experts={}, scale=SCALE, settings=Settings())
 
 
 def test_a_rated_pair_without_its_function_is_told(sample: Dataset) -> None:
@@ -142,7 +142,7 @@ def test_searches_of_one_kind_only_can_be_learned_from() -> None:
     functions = [Function(f"f{number}", "x", f"def word{'abcdef'[number % 6]}(): pass") for number in range(12)]
     # One search holds all that is relevant, so the model of its fold knows nothing relevant.
     experts = {(query.search_id, f.id): (3 if query.search_id == "q0" else 0,) for query in queries for f in functions}
-    ratings = Baseline(queries, functions, experts, SCALE, Settings()).ratings(sorted(experts))
+    ratings = Baseline(queries, functions, experts=experts, scale=SCALE, settings=Settings()).ratings(sorted(experts))
     assert [rating for (search_id, _), rating in zip(sorted(experts), ratings, strict=True) if search_id == "q0"] == [0] * 12
 
 
@@ -156,7 +156,7 @@ def test_the_cut_for_relevant_has_the_greatest_f1_and_the_others_lie_in_order(
     pairs: list[tuple[float, float]], relevant_from: float
 ) -> None:
     probabilities, means = zip(*pairs, strict=True)
-    cuts = baseline.cut_points(probabilities, means, SCALE.values, relevant_from)
+    cuts = baseline.cut_points(probabilities, means, values=SCALE.values, relevant_from=relevant_from)
     assert list(cuts) == sorted(cuts)
     main = cuts[math.ceil(relevant_from) - 1]
     relevant = [mean >= relevant_from for mean in means]
@@ -173,9 +173,13 @@ def test_the_cut_for_relevant_has_the_greatest_f1_and_the_others_lie_in_order(
 def test_levels_come_as_often_as_the_experts_gave_them() -> None:
     probabilities = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
     means = [0, 0, 0, 1, 2, 2, 3, 3]
-    assert baseline.cut_points(probabilities, means, SCALE.values, 2) == (0.4, 0.6, 0.8)
-    assert baseline.cut_points(probabilities, [min(mean, 2) for mean in means], SCALE.values, 2) == (0.4, 0.6, math.inf)
-    assert baseline.cut_points(probabilities, [0, 0, 0, 0, 2, 2, 3, 3], SCALE.values, 2) == (0.6, 0.6, 0.8)
+    assert baseline.cut_points(probabilities, means, values=SCALE.values, relevant_from=2) == (0.4, 0.6, 0.8)
+    assert baseline.cut_points(probabilities, [min(mean, 2) for mean in means], values=SCALE.values, relevant_from=2) == (
+        0.4,
+        0.6,
+        math.inf,
+    )
+    assert baseline.cut_points(probabilities, [0, 0, 0, 0, 2, 2, 3, 3], values=SCALE.values, relevant_from=2) == (0.6, 0.6, 0.8)
 
 
 def test_a_cosine_that_tells_makes_it_better_and_another_judge(sample: Dataset) -> None:
@@ -194,7 +198,7 @@ def test_a_cosine_that_tells_makes_it_better_and_another_judge(sample: Dataset) 
         {key: row / numpy.linalg.norm(row) for key, row in rows.items()},
     )
     plain = make(sample, "go")
-    judge = Baseline(queries, functions, experts, SCALE, Settings(), telling)
+    judge = Baseline(queries, functions, experts=experts, scale=SCALE, settings=Settings(), similarity=telling)
     pairs = sorted(experts)
     ratings = dict(zip(pairs, judge.ratings(pairs), strict=True))
     assert f1(ratings, experts) > f1(dict(zip(pairs, plain.ratings(pairs), strict=True)), experts) + 0.1
@@ -202,5 +206,12 @@ def test_a_cosine_that_tells_makes_it_better_and_another_judge(sample: Dataset) 
     assert "cosine" in judge.identity.prompt
     assert "cosine" not in plain.identity.prompt
     assert (plain.sees, judge.sees) == ("lexical features", "lexical features and the cosine of oracle")
-    other = Baseline(queries, functions, experts, SCALE, Settings(), Similarity("other", telling.searches, telling.functions))
+    other = Baseline(
+        queries,
+        functions,
+        experts=experts,
+        scale=SCALE,
+        settings=Settings(),
+        similarity=Similarity("other", telling.searches, telling.functions),
+    )
     assert other.identity.judge_id != judge.identity.judge_id

@@ -39,9 +39,19 @@ def run_items(fake: FakeApi, path: Path, pairs: Sequence[Item], said: list[str] 
     prices = further.pop("prices", PriceSettings(prompt=1.0))
 
     async def all_of_them() -> Outcome:
-        async with Client(fake.url, "sk-secret", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
+        async with Client(fake.url, "sk-secret", model="m", sampling=JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
             with sealed(path, JUDGE) as book:
-                return await jobs.rate(pairs, "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, prices, note, **further)
+                return await jobs.rate(
+                    pairs,
+                    "pool",
+                    judge=LlmJudge(JUDGE, client),
+                    ledger=book,
+                    settings=SETTINGS,
+                    seed=SEED,
+                    prices=prices,
+                    note=note,
+                    **further,
+                )
 
     return asyncio.run(all_of_them())
 
@@ -124,10 +134,17 @@ def test_stopped_at_any_step_it_goes_on_from_there(tmp_path: Path, step: int) ->
         sealed(path, JUDGE).close()
 
         async def dying() -> None:
-            async with Client(fake.url, "k", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
+            async with Client(fake.url, "k", model="m", sampling=JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
                 with Dying.open(path) as book:
                     await jobs.rate(
-                        items(95), "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, PriceSettings(), lambda _: None
+                        items(95),
+                        "pool",
+                        judge=LlmJudge(JUDGE, client),
+                        ledger=book,
+                        settings=SETTINGS,
+                        seed=SEED,
+                        prices=PriceSettings(),
+                        note=lambda _: None,
                     )
 
         with pytest.raises(Crash) if step <= 13 else _nothing():
@@ -159,12 +176,19 @@ def interrupted(fake: FakeApi, path: Path, limits: Limits = NO_LIMITS, pairs: Se
     import signal
 
     async def pressed() -> None:
-        async with Client(fake.url, "k", "m", JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
+        async with Client(fake.url, "k", model="m", sampling=JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
             with sealed(path, JUDGE) as book:
                 await jobs.rate(
-                    pairs or items(95), "pool", LlmJudge(JUDGE, client), book, SETTINGS, SEED, PriceSettings(),
-                    lambda _: signal.raise_signal(signal.SIGINT), limits,
-                )  # fmt: skip
+                    pairs or items(95),
+                    "pool",
+                    judge=LlmJudge(JUDGE, client),
+                    ledger=book,
+                    settings=SETTINGS,
+                    seed=SEED,
+                    prices=PriceSettings(),
+                    note=lambda _: signal.raise_signal(signal.SIGINT),
+                    limits=limits,
+                )
 
     asyncio.run(pressed())
 
@@ -310,7 +334,7 @@ def test_canaries_and_retests_are_those_of_a_direct_run(tmp_path: Path) -> None:
     tally = Ledger.read(path).tally(ID)
     assert tally.ratings == truth([*VALIDATION, *POOL])
     counts = Counter(repeat.pair for repeat in tally.repeats if repeat.pair not in EXPERTS)
-    expected = retests(POOL, controls, Tally(ratings=dict(tally.ratings)), SEED)
+    expected = retests(POOL, controls, tally=Tally(ratings=dict(tally.ratings)), seed=SEED)
     assert counts == Counter(item.pair for item in expected)
     assert not any("agrees with the experts" in line for line in said)
 

@@ -185,7 +185,7 @@ def test_halves_keep_every_pair_in_its_order() -> None:
 def test_a_plan_holds_every_pair_once_within_both_limits(sizes: list[int], count: int, most: int) -> None:
     some = items([("search", "x" * size) for size in sizes])
     limits = JudgeSettings(pairs_per_batch=count, max_batch_characters=most, shown_characters=200)
-    planned = list(batches.plan(some, 3, limits))
+    planned = list(batches.plan(some, 3, settings=limits))
     assert sorted(item.pair for batch in planned for item in batch.items) == sorted(item.pair for item in some)
     for batch in planned:
         shown = sum(len(item.search) + min(len(item.code), 200) for item in batch.items)
@@ -197,14 +197,14 @@ def test_a_plan_holds_every_pair_once_within_both_limits(sizes: list[int], count
 
 def test_what_is_counted_is_what_is_shown() -> None:
     some = items([("s", "\0" * 100), ("s", "\0" * 100)])
-    assert len(list(batches.plan(some, 1, JudgeSettings(max_batch_characters=1_000)))) == 2
+    assert len(list(batches.plan(some, 1, settings=JudgeSettings(max_batch_characters=1_000)))) == 2
 
 
 def test_the_order_is_the_seeds_and_not_the_inputs() -> None:
     some = items([(f"s{number}", "c") for number in range(100)])
 
     def order(given_items: list[Item], seed: int) -> list[tuple[str, str]]:
-        return [item.pair for batch in batches.plan(given_items, seed, JudgeSettings()) for item in batch.items]
+        return [item.pair for batch in batches.plan(given_items, seed, settings=JudgeSettings()) for item in batch.items]
 
     assert order(some, 1) == order(some[::-1], 1)
     assert order(some, 1) != order(some, 2)

@@ -36,7 +36,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def load(folder: Path, scale: Scale) -> Collection:
-    return beir.load(folder, scale, 2)
+    return beir.load(folder, scale, relevant_from=2)
 
 
 def test_a_folder_becomes_a_collection(source: Path, scale: Scale) -> None:
@@ -60,7 +60,7 @@ def test_searches_of_other_splits_are_left_out_and_counted(source: Path, tmp_pat
     done = run("beir", source, "--data", tmp_path / "d")
     assert done.stderr == "1 searches that only the qrels of other splits name are left out\n"
     assert done.stdout == "all: 3 searches (0 tuning), 3 functions, 3 rated pairs, 1 relevant\n"
-    assert faults.find(tmp_path / "d", scale, Settings()) == []
+    assert faults.find(tmp_path / "d", scale, settings=Settings()) == []
     assert dataset.load(tmp_path / "d", scale).experts_of("all")["q0", "d1"] == (3,)
     (source / "qrels" / "train.tsv").unlink()
     assert len(load(source, scale).queries) == 4

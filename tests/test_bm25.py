@@ -41,7 +41,7 @@ def formula(search: str, codes: list[str]) -> list[float]:
 @hypothesis_settings(max_examples=60)
 @given(codes=st.lists(texts, min_size=1, max_size=8), search=texts.filter(bool), depth=st.integers(1, 9))
 def test_scores_ranks_and_depth_are_those_of_the_formula(codes: list[str], search: str, depth: int) -> None:
-    found = bm25.search([Query("go", "q", search)], functions_of(codes), depth)
+    found = bm25.search([Query("go", "q", search)], functions_of(codes), depth=depth)
     expected = {f"f{number}": score for number, score in enumerate(formula(search, codes)) if score > 0}
     best = sorted(expected, key=lambda name: (-round(expected[name], bm25.PLACES), name))[:depth]
     assert [hit.function_id for hit in found] == best
@@ -51,15 +51,15 @@ def test_scores_ranks_and_depth_are_those_of_the_formula(codes: list[str], searc
 
 def test_identifiers_are_found_by_their_words() -> None:
     functions = functions_of(["func readFile() {}", "func read_file() {}", "func spreadfiles() {}"])
-    assert {hit.function_id for hit in bm25.search([Query("go", "q", "Read the file")], functions, 10)} == {"f0", "f1"}
+    assert {hit.function_id for hit in bm25.search([Query("go", "q", "Read the file")], functions, depth=10)} == {"f0", "f1"}
 
 
 def test_ties_go_by_id_and_nothing_depends_on_the_order_of_rows() -> None:
     functions = functions_of(["a list", "list b", "c", "list list"])
     queries = [Query("go", "q1", "list"), Query("go", "q0", "b list"), Query("go", "q2", "nothing")]
-    found = bm25.search(queries, functions, 2)
+    found = bm25.search(queries, functions, depth=2)
     assert [hit.function_id for hit in found if hit.search_id == "q1"] == ["f3", "f0"]
-    assert set(bm25.search(queries[::-1], functions[::-1], 2)) == set(found)
+    assert set(bm25.search(queries[::-1], functions[::-1], depth=2)) == set(found)
     assert {hit.search_id for hit in found} == {"q0", "q1"}
 
 
@@ -67,10 +67,10 @@ def test_hits_of_any_order_are_written_as_the_same_bytes(tmp_path: Path) -> None
     functions = functions_of(["read file", "file", "open the file", "read"])
     queries = [Query("go", f"q{number}", search) for number, search in enumerate(["read file", "file", "open file read"])]
     for name, step in (("a", 1), ("b", -1)):
-        hits.write(tmp_path / name, bm25.search(queries[::step], functions[::step], 3))
+        hits.write(tmp_path / name, bm25.search(queries[::step], functions[::step], depth=3))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 @pytest.mark.parametrize("codes", [[], [""], ["+-*/", ""]])
 def test_a_corpus_without_words_has_no_hits(codes: list[str]) -> None:
-    assert bm25.search([Query("go", "q", "read file"), Query("go", "r", "+")], functions_of(codes), 5) == ()
+    assert bm25.search([Query("go", "q", "read file"), Query("go", "r", "+")], functions_of(codes), depth=5) == ()

@@ -21,7 +21,7 @@ def _ratings(wrong: float, worse: dict[str, float], seed: int, searches: int = 4
 
 def test_a_group_that_is_worse_is_flagged_and_the_others_are_not() -> None:
     experts, ratings, group = _ratings(0.15, {"g3": 0.5}, 1)
-    found = breakdown.by("retriever", experts, ratings, 2, lambda pair: (group[pair],))
+    found = breakdown.by("retriever", experts, ratings=ratings, relevant_from=2, groups=lambda pair: (group[pair],))
     assert [entry.name for entry in found.groups if entry.flagged] == ["g3"]
     assert (found.dimension, found.pairs) == ("retriever", 600)
     assert sum(entry.pairs for entry in found.groups) == 600
@@ -37,7 +37,13 @@ def test_at_most_one_breakdown_in_twenty_flags_what_is_not_there() -> None:
     flagged = 0
     for seed in range(200):
         experts, ratings, group = _ratings(0.2, {}, seed)
-        found = breakdown.by("length", experts, ratings, 2, lambda pair, group=group: (group[pair],))  # type: ignore[misc]
+        found = breakdown.by(
+            "length",
+            experts,
+            ratings=ratings,
+            relevant_from=2,
+            groups=lambda pair, group=group: (group[pair],),  # type: ignore[misc]
+        )
         flagged += any(entry.flagged for entry in found.groups)
     assert flagged <= 17  # 5 % of 200 and two standard errors more
 
@@ -47,7 +53,7 @@ def test_a_search_is_one_group_of_pairs_that_stand_for_themselves() -> None:
     for pair in ratings:
         if pair[0] == "q07":
             ratings[pair] = 3 - experts[pair][0]
-    found = breakdown.by("search", experts, ratings, 2, lambda pair: (pair[0],))
+    found = breakdown.by("search", experts, ratings=ratings, relevant_from=2, groups=lambda pair: (pair[0],))
     assert len(found.groups) == 40
     assert [entry.name for entry in found.groups if entry.flagged] == ["q07"]
 
@@ -56,7 +62,7 @@ def test_a_pair_may_be_in_several_groups_or_none() -> None:
     experts = {("q", "a"): (3,), ("q", "b"): (0,), ("r", "c"): (0,)}
     ratings = {("q", "a"): 3, ("q", "b"): 3, ("r", "c"): 0}
     groups = {("q", "a"): ("bm25", "grep-all"), ("q", "b"): ("bm25",), ("r", "c"): ()}
-    found = breakdown.by("retriever", experts, ratings, 2, groups.__getitem__)
+    found = breakdown.by("retriever", experts, ratings=ratings, relevant_from=2, groups=groups.__getitem__)
     assert [(entry.name, entry.pairs, entry.same, entry.expert_relevant, entry.judge_relevant) for entry in found.groups] == [
         ("bm25", 2, 1, 1, 2),
         ("grep-all", 1, 1, 1, 1),
@@ -65,7 +71,9 @@ def test_a_pair_may_be_in_several_groups_or_none() -> None:
 
 
 def test_nothing_rated_nothing_broken_down() -> None:
-    assert breakdown.by("search", {}, {}, 2, lambda pair: (pair[0],)) == breakdown.Breakdown("search", 0, 0, ())
+    assert breakdown.by("search", {}, ratings={}, relevant_from=2, groups=lambda pair: (pair[0],)) == breakdown.Breakdown(
+        "search", 0, 0, ()
+    )
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def made(searches: int = 30, each: int = 12, slope: float = 8.0, seed: int = 3) 
 
 
 def fitted(scores: dict[PairKey, float], relevant: dict[PairKey, bool], tuning: set[str] | None = None) -> Calibration:
-    found = calibration.fit(scores, relevant, tuning or set())
+    found = calibration.fit(scores, relevant, tuning=tuning or set())
     assert found is not None
     return found
 
@@ -115,25 +115,25 @@ def test_the_tuning_split_is_learned_from_where_it_has_enough() -> None:
 @pytest.mark.parametrize(("searches", "each", "enough"), [(4, 40, False), (5, 40, True), (30, 0, False)])
 def test_it_needs_enough_to_learn_from(searches: int, each: int, enough: bool) -> None:
     scores, relevant = made(searches, each)
-    assert (calibration.fit(scores, relevant, set()) is not None) is enough
+    assert (calibration.fit(scores, relevant, tuning=set()) is not None) is enough
 
 
 def test_it_needs_pairs_of_both_kinds() -> None:
     scores, _ = made()
     pairs = sorted(scores)
-    assert calibration.fit(scores, {pair: place < 9 for place, pair in enumerate(pairs)}, set()) is None
-    assert calibration.fit(scores, {pair: place >= 9 for place, pair in enumerate(pairs)}, set()) is None
-    assert calibration.fit(scores, {pair: place < 10 for place, pair in enumerate(pairs)}, set()) is not None
+    assert calibration.fit(scores, {pair: place < 9 for place, pair in enumerate(pairs)}, tuning=set()) is None
+    assert calibration.fit(scores, {pair: place >= 9 for place, pair in enumerate(pairs)}, tuning=set()) is None
+    assert calibration.fit(scores, {pair: place < 10 for place, pair in enumerate(pairs)}, tuning=set()) is not None
 
 
 def test_files_are_the_same_bytes_in_any_order_and_say_what_was_learned(tmp_path: Path) -> None:
     scores, relevant = made()
-    path = calibration.path(tmp_path, "go", "embedding")
-    calibration.write(path, fitted(scores, relevant), "some model")
+    path = calibration.path(tmp_path, "go", retriever="embedding")
+    calibration.write(path, fitted(scores, relevant), model="some model")
     before = path.read_bytes()
     path.unlink()
     turned = fitted(dict(reversed(scores.items())), dict(reversed(relevant.items())))
-    calibration.write(path, turned, "some model")
+    calibration.write(path, turned, model="some model")
     assert path.read_bytes() == before
     document = json.loads(before)
     assert document["model"] == "some model"

@@ -56,8 +56,8 @@ def _text(scale: Scale, settings: Settings = SETTINGS, pool: tuple[Entry, ...] =
     identity = {"model": "a|model", "pairs_per_batch": 40, "shown_characters": 20000, "sampling": {"temperature": 0.0}}
     seal = Seal(settings.gate, 2.0)
     shown = Evidence("aa", rated, seal, None, identity, pool, (RESEAL,), tried=2)
-    record = gate_record.assess("go", experts, rated, settings.gate, 2.0, 1, "aa")
-    return card.text(data, [Chapter("go", shown, record, None)], settings, scale)
+    record = gate_record.assess("go", experts, ratings=rated, gate=settings.gate, relevant_from=2.0, seed=1, judge_id="aa")
+    return card.text(data, [Chapter("go", shown, record, None)], settings=settings, scale=scale)
 
 
 def test_header_is_what_the_hub_reads(scale: Scale) -> None:
@@ -108,7 +108,7 @@ def test_it_says_what_was_resealed_and_what_unrated_means(scale: Scale) -> None:
 
 
 def test_without_a_judge_it_speaks_of_none(scale: Scale) -> None:
-    text = card.text(_data(), [], SETTINGS, scale)
+    text = card.text(_data(), [], settings=SETTINGS, scale=scale)
     assert "## The gate" not in text
     assert "## How the judge rated" not in text
     assert "## How the pairs were pooled" not in text

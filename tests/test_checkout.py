@@ -49,7 +49,7 @@ def repository(tmp_path: Path) -> Path:
 def read(folder: Path, include_vendored: bool = False) -> tuple[list[str], dict[str, int]]:
     """The paths of the python sources of a folder, and what was left out."""
     left_out: Counter[str] = Counter()
-    found = checkout.sources(checkout.open_checkout(folder), {".py"}, include_vendored, left_out)
+    found = checkout.sources(checkout.open_checkout(folder), {".py"}, include_vendored=include_vendored, left_out=left_out)
     return [path for path, _ in found], dict(left_out)
 
 
@@ -104,11 +104,11 @@ def test_repository_and_address_come_from_the_remote_without_its_secrets(
     git(repository, "remote", "add", "origin", remote)
     found = checkout.open_checkout(repository)
     assert found.repository == name
-    url = found.url("a b/é.py", 3, 5)
+    url = found.url("a b/é.py", 3, last_line=5)
     assert url == (f"https://github.com/some/where/blob/{found.commit}/a%20b/%C3%A9.py#L3-L5" if page else None)
     assert "secret" not in repr(found)
     write(repository, "b.py", content=b"def g(): pass\n")
-    assert checkout.open_checkout(repository).url("b.py", 1, 1) is None
+    assert checkout.open_checkout(repository).url("b.py", 1, last_line=1) is None
 
 
 def test_a_submodule_is_not_part_of_the_checkout(repository: Path) -> None:

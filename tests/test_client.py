@@ -26,7 +26,7 @@ def ask(fake: FakeApi, *prompts: str, clock: QuickClock | None = None, **further
 
     async def all_of_them() -> list[Answer | BaseException]:
         settings: dict[str, Any] = {"sampling": {"temperature": 0.0, "max_tokens": 50}, "timeout": 1.0} | further
-        async with Client(fake.url, "sk-secret", "m", clock=clock or QuickClock(), **settings) as client:
+        async with Client(fake.url, "sk-secret", model="m", clock=clock or QuickClock(), **settings) as client:
             return await asyncio.gather(*(client.ask(prompt, SCHEMA) for prompt in prompts), return_exceptions=True)
 
     return asyncio.run(all_of_them())
@@ -117,7 +117,7 @@ def test_a_prompt_that_fails_while_others_are_answered_is_given_back() -> None:
     with FakeApi(instead=lambda path: ERRORS["500"]() if path == "/v1/nowhere" else None) as fake:
 
         async def both() -> BaseException | None:
-            async with Client(fake.url, "k", "m", {}, concurrency=1, timeout=1.0, clock=QuickClock()) as client:
+            async with Client(fake.url, "k", model="m", sampling={}, concurrency=1, timeout=1.0, clock=QuickClock()) as client:
                 bad = asyncio.create_task(client.send(lambda: refuse(client)))
                 while not bad.done():
                     await client.ask("fine")
@@ -183,11 +183,11 @@ def test_workers_that_are_refused_together_leave_it_out_once() -> None:
 )
 def test_what_cannot_be_used_is_said_before_anything_is_sent(arguments: tuple[str, str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        Client(*arguments, {})
+        Client(*arguments[:2], model=arguments[2], sampling={})
 
 
 def test_a_loopback_endpoint_needs_no_key() -> None:
-    assert Client("http://127.0.0.1:1/v1", "", "m", {}).model == "m"
+    assert Client("http://127.0.0.1:1/v1", "", model="m", sampling={}).model == "m"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def ask_raw(document: dict[str, Any]) -> list[Answer | BaseException]:
 
 def test_the_number_in_flight_falls_at_an_overload_and_climbs_back() -> None:
     clock = QuickClock()
-    pace = Pace(10, clock, random.Random(1))
+    pace = Pace(10, clock, rng=random.Random(1))
     pace.failed(clock.monotonic(), None, overloaded=True)
     assert pace.limit == 7
     pace.failed(clock.monotonic() - 100, None, overloaded=True)
@@ -233,7 +233,7 @@ def test_the_number_in_flight_falls_at_an_overload_and_climbs_back() -> None:
 
 def test_no_more_are_in_flight_than_may_be() -> None:
     async def crowd() -> int:
-        pace = Pace(3, QuickClock(), random.Random(1))
+        pace = Pace(3, QuickClock(), rng=random.Random(1))
         inside = most = 0
 
         async def one() -> None:
@@ -258,7 +258,7 @@ def test_no_more_are_in_flight_than_may_be() -> None:
 
 def test_draining_lets_nobody_in() -> None:
     async def waiting() -> list[Any]:
-        pace = Pace(1, QuickClock(), random.Random(1))
+        pace = Pace(1, QuickClock(), rng=random.Random(1))
         await pace.enter()
         others = [asyncio.create_task(pace.enter()) for _ in range(3)]
         await asyncio.sleep(0)
@@ -298,21 +298,24 @@ def test_the_meaning_of_errors_as_endpoints_word_them(status: int, message: str,
 
 def test_a_length_that_is_too_large_is_left_out_not_renamed() -> None:
     form = Form()
-    body = form.body("m", "p", None, {"max_tokens": 4096})
+    body = form.body("m", "p", schema=None, sampling={"max_tokens": 4096})
     milder = form.milder(Refusal(400, "max_tokens is too large: 4096", "", "max_tokens"), body)
     assert milder == Form(without=frozenset({"max_tokens"}))
 
 
 def test_an_error_that_names_nothing_that_was_sent_has_no_milder_form() -> None:
     form = Form()
-    assert form.milder(Refusal(400, "unsupported: seed"), form.body("m", "p", None, {"temperature": 0})) is None
+    assert form.milder(Refusal(400, "unsupported: seed"), form.body("m", "p", schema=None, sampling={"temperature": 0})) is None
     # `temperature` as part of another name is another name.
-    assert form.milder(Refusal(400, "bad top_temperature_x"), form.body("m", "p", None, {"temperature": 0})) is None
+    assert (
+        form.milder(Refusal(400, "bad top_temperature_x"), form.body("m", "p", schema=None, sampling={"temperature": 0}))
+        is None
+    )
 
 
 @given(st.binary(max_size=60), st.text(max_size=20), st.integers(400, 599))
 def test_any_error_means_something(body: bytes, header: str, status: int) -> None:
-    refusal = refusals.of(status, body, {"retry-after": header, "retry-after-ms": header}, 1e9)
+    refusal = refusals.of(status, body, headers={"retry-after": header, "retry-after-ms": header}, now=1e9)
     assert refusals.meaning(refusal)
-    assert "\n" not in str(Stopped(refusals.remedy(refusal, "m", "http://x")))
+    assert "\n" not in str(Stopped(refusals.remedy(refusal, "m", base_url="http://x")))
     assert refusal.retry_after is None or refusal.retry_after >= 0

@@ -55,7 +55,7 @@ def test_judge_pool_tells_who_returned_what(capfd: pytest.CaptureFixture[str], f
     done = judge(capfd, "pool", "--data", folder, "--json")
     assert done.code == 0, done.err
     (entry,) = json.loads(done.out)["languages"]
-    flagged = {name: hits.read(hits.path(folder, "python", name)) for name in ("grep-agent", "grep-any", "bm25")}
+    flagged = {name: hits.read(hits.path(folder, "python", retriever=name)) for name in ("grep-agent", "grep-any", "bm25")}
     assert entry["hits"] == {name: len(found) for name, found in sorted(flagged.items())}
     counted = {name: [hit for hit in found if hit.rank == 1 or name == "grep-any"] for name, found in flagged.items()}
     assert len(counted["grep-agent"]) == 1 < len(flagged["grep-agent"])

@@ -48,10 +48,10 @@ def test_each_batch_of_the_pool_hides_a_canary_and_some_pairs_come_again(tmp_pat
     assert (outcome.rated, outcome.failed) == (100, {})
     tally = Ledger.read(path).tally(ID)
     assert tally.ratings == truth(ALL)
-    found = stability(tally, EXPERTS, 2)
+    found = stability(tally, EXPERTS, relevant_from=2)
     assert (found.pairs, found.same_rating, found.same_verdict, found.flip_rate) == (len(again), len(again), len(again), 0.0)
     assert sum(count for count, _ in found.places) == 140
-    assert watch(tally, EXPERTS, 2).same == watch(tally, EXPERTS, 2).canaries == len(batches)
+    assert watch(tally, EXPERTS, relevant_from=2).same == watch(tally, EXPERTS, relevant_from=2).canaries == len(batches)
     assert said == []
     with FakeApi() as fake:
         rate(fake, path, POOL, controls=controls())
@@ -65,14 +65,14 @@ def test_a_run_cut_short_goes_on_with_the_same_retests(tmp_path: Path) -> None:
         for left in (30, 30):
             with pytest.raises(Stopped, match="--max-pairs"):
                 rate(fake, path, POOL, controls=controls(), limits=Limits(pairs=left))
-        assert not stability(Ledger.read(path).tally(ID), EXPERTS, 2).pairs, "retests come when all are rated"
+        assert not stability(Ledger.read(path).tally(ID), EXPERTS, relevant_from=2).pairs, "retests come when all are rated"
         with pytest.raises(Stopped, match="--max-requests"):
             rate(fake, path, POOL, controls=controls(), limits=Limits(requests=5))
         rate(fake, path, POOL, controls=controls())
     tally = Ledger.read(path).tally(ID)
     counts = Counter(repeat.pair for repeat in tally.repeats if repeat.pair not in EXPERTS)
     assert set(counts.values()) == {1}
-    expected = retests(POOL, controls(), Tally(ratings=dict(tally.ratings)), SEED)
+    expected = retests(POOL, controls(), tally=Tally(ratings=dict(tally.ratings)), seed=SEED)
     assert set(counts) == {item.pair for item in expected}
 
 
@@ -101,7 +101,7 @@ def test_a_judge_that_wavers_shows_in_the_flip_rate(tmp_path: Path) -> None:
     with FakeApi(rate=waver) as fake:
         rate(fake, path, POOL, controls=controls(0, 0.3))
     tally = Ledger.read(path).tally(ID)
-    found = stability(tally, {}, 2)
+    found = stability(tally, {}, relevant_from=2)
     assert tally.ratings == truth(POOL)
     assert found.pairs > 10
     assert (found.same_rating, found.flip_rate) == (0, 1.0)
@@ -122,19 +122,19 @@ def test_one_pair_a_batch_leaves_room_for_lone_canaries_only(tmp_path: Path) -> 
 def test_an_alarm_stays_whatever_comes_after(good: int) -> None:
     right, *wrong = sorted(EXPERTS)[:5]
     tally = Tally(ratings=truth(VALIDATION) | {pair: 3 - EXPERTS[pair][0] for pair in wrong})
-    before = watch(tally, EXPERTS, 2)
+    before = watch(tally, EXPERTS, relevant_from=2)
     rating = tally.ratings[right]
     for number in range(9 + good):
         tally.repeats.append(Repeat(right, "pool", 3 - rating if number < 9 else rating, 0.0, number))
-    found = watch(tally, EXPERTS, 2)
+    found = watch(tally, EXPERTS, relevant_from=2)
     assert (before.alarm, found.canaries, found.same) == (None, 9 + good, good)
     assert "on 0 of the first 9 hidden" in (found.alarm or "")
 
 
 def test_nothing_to_compare_is_no_alarm() -> None:
-    found = watch(Tally(), EXPERTS, 2)
+    found = watch(Tally(), EXPERTS, relevant_from=2)
     assert (found.canaries, found.at_gate, found.chance, found.alarm) == (0, None, 1.0, None)
-    assert stability(Tally(), EXPERTS, 2) == Stability(0, 0, 0, ((0, None),) * 10)
+    assert stability(Tally(), EXPERTS, relevant_from=2) == Stability(0, 0, 0, ((0, None),) * 10)
     assert Stability(0, 0, 0, ()).flip_rate is None
 
 
@@ -149,9 +149,9 @@ def test_canaries_are_never_pairs_without_a_rating(tmp_path: Path) -> None:
 def test_the_lower_tail_is_that_of_the_binomial_distribution(successes: int, trials: int, probability: float) -> None:
     successes = min(successes, trials)
     exact = math.fsum(math.comb(trials, k) * probability**k * (1 - probability) ** (trials - k) for k in range(successes + 1))
-    assert lower_tail(successes, trials, probability) == pytest.approx(exact, rel=1e-9, abs=1e-12)
+    assert lower_tail(successes, trials, probability=probability) == pytest.approx(exact, rel=1e-9, abs=1e-12)
 
 
 def test_the_lower_tail_of_many_trials() -> None:
-    assert lower_tail(45_000, 50_000, 0.9) == pytest.approx(0.5, abs=0.01)
-    assert lower_tail(44_500, 50_000, 0.9) < 1e-12
+    assert lower_tail(45_000, 50_000, probability=0.9) == pytest.approx(0.5, abs=0.01)
+    assert lower_tail(44_500, 50_000, probability=0.9) < 1e-12

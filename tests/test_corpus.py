@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Path:
 def grown(folder: Path, existing: tuple[Function, ...] = (), language: str = "python", suffix: str = ".py") -> Growth:
     found = checkout.open_checkout(folder)
     sources = checkout.sources(found, {suffix}, include_vendored=False, left_out=Counter())
-    return harvest.grow(existing, language, harvest.harvest(found, language, sources).functions)
+    return harvest.grow(existing, language, harvested=harvest.harvest(found, language, sources=sources).functions)
 
 
 def run(*arguments: object) -> Result:
@@ -168,16 +168,16 @@ def test_every_function_found_is_counted_once_whatever_was_there(places: list[tu
         )
         for path, line, code in sorted(set(places))
     )  # fmt: skip
-    whole = harvest.grow((), "python", found)
+    whole = harvest.grow((), "python", harvested=found)
     assert sum(function.origin["count"] for function in whole.functions) == len(found)
     assert whole.found == whole.added + whole.repeated + whole.known == len(found)
-    half = harvest.grow((), "python", found[: len(found) // 2])
-    rest = harvest.grow(half.functions, "python", found)
+    half = harvest.grow((), "python", harvested=found[: len(found) // 2])
+    rest = harvest.grow(half.functions, "python", harvested=found)
     assert rest.functions[: len(half.functions)] == tuple(
         replace(new, id=old.id) for old, new in zip(half.functions, rest.functions, strict=False)
     )
     assert sum(function.origin["count"] for function in rest.functions) == len(found)
-    assert harvest.grow(rest.functions, "python", found).functions == rest.functions
+    assert harvest.grow(rest.functions, "python", harvested=found).functions == rest.functions
 
 
 def test_broken_functions_and_undecodable_files_are_counted(tmp_path: Path) -> None:
@@ -185,7 +185,9 @@ def test_broken_functions_and_undecodable_files_are_counted(tmp_path: Path) -> N
     write(tmp_path, "b.py", content=b"def h():\n    return '\xff'\n")
     write(tmp_path, "c.py", content="def i():\n    return '\ufffd'\n".encode())
     found = checkout.open_checkout(tmp_path)
-    harvested = harvest.harvest(found, "python", checkout.sources(found, {".py"}, False, Counter()))
+    harvested = harvest.harvest(
+        found, "python", sources=checkout.sources(found, {".py"}, include_vendored=False, left_out=Counter())
+    )
     assert [function.code.split("(")[0] for function in harvested.functions] == ["def g", "def h", "def i"]
     assert (harvested.faulty, harvested.broken, harvested.undecodable) == (1, 1, 1)
 
@@ -208,7 +210,7 @@ def test_the_command_extends_a_dataset_in_its_own_form(project: Path, folder: Pa
     functions = harvest.read(folder)[1]
     assert [function.code for function in functions[:4]] == before
     assert [function.id for function in functions] == [f"python/000{number}" for number in range(6)] + ["go/0000"]
-    assert faults.find(folder, scale, Settings()) == []
+    assert faults.find(folder, scale, settings=Settings()) == []
     content = path.read_bytes()
     assert run("--from", project, "--lang", "python", "--lang", "go", "--data", folder).exit_code == 0
     assert path.read_bytes() == content

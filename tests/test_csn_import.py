@@ -82,7 +82,7 @@ def test_the_challenge_comes_out_as_published(csn: Path, tmp_path: Path, scale: 
     assert after == before
     assert rows(tmp_path / "queries.jsonl.gz") == rows(csn / "queries.jsonl.gz")
     assert rows(tmp_path / "qrels.jsonl.gz") == without_judge(rows(csn / "qrels.jsonl.gz"))
-    assert faults.find(tmp_path, scale, Settings()) == []
+    assert faults.find(tmp_path, scale, settings=Settings()) == []
     figures = {entry["language"]: entry for entry in json.loads(done.stdout)["languages"]}
     assert list(figures) == ["python", "java", "javascript", "php", "ruby", "go"]
     assert figures["go"] == {
@@ -252,9 +252,9 @@ def test_numbers_grow_wider_than_the_published_ones(scale: Scale) -> None:
     lines = [
         f"PHP,search {number},{address('o/n', '0' * 40, f'L{number + 1}', 'a.php')},1," for number in range(10_001)
     ]  # fmt: skip
-    rated = annotations.parse((HEADER + "\n".join(lines)).encode(), "a.csv", scale)
+    rated = annotations.parse((HEADER + "\n".join(lines)).encode(), "a.csv", scale=scale)
     codes = {location: "x" for _, location in csn.functions(rated)}
-    found, left_out = csn.build(rated, {}, Resolution(codes), 2)
+    found, left_out = csn.build(rated, {}, resolution=Resolution(codes), relevant_from=2)
     assert (found.queries[0].search_id, found.queries[-1].search_id) == ("q00000", "q10000")
     assert found.corpus is not None
     assert (found.corpus[0].id, found.corpus[-1].id) == ("php/00000", "php/10000")
@@ -266,9 +266,9 @@ def test_a_function_spelt_in_two_ways_is_one_under_the_first_of_them(scale: Scal
     spellings = [address("o/n", "0" * 40, lines, path) for lines, path in (("L1", "b c"), ("L1-L1", "b%20c"))]
     lines = [f"Go,x,{spellings[0]},1,", f"Go,x,{spellings[1]},3,", f"Go,x,{spellings[0]},2,"]
     for order in (lines, [lines[1], lines[0], lines[2]]):
-        rated = annotations.parse((HEADER + "\n".join(order)).encode(), "a.csv", scale)
+        rated = annotations.parse((HEADER + "\n".join(order)).encode(), "a.csv", scale=scale)
         (place,) = csn.functions(rated)
-        found, _ = csn.build(rated, {}, Resolution({place[1]: "x"}), 2)
+        found, _ = csn.build(rated, {}, resolution=Resolution({place[1]: "x"}), relevant_from=2)
         assert found.corpus is not None
         assert [function.origin["url"] for function in found.corpus] == [spellings[0]]
         assert sorted(found.qrels[0].expert_ratings) == [1, 2, 3]
@@ -285,7 +285,7 @@ def test_the_help_has_examples() -> None:
 def test_a_host_out_of_order_stops_with_nothing_written(small: tuple[Path, Path], tmp_path: Path) -> None:
     from pools.checkouts import mirrors, sources
 
-    rated = annotations.parse(files.read(small[0]), "a.csv", Scale("s", ((0, "a"), (1, "b"), (2, "c"), (3, "d"))))
+    rated = annotations.parse(files.read(small[0]), "a.csv", scale=Scale("s", ((0, "a"), (1, "b"), (2, "c"), (3, "d"))))
     locations = [location for _, location in csn.functions(rated)]
     with serve(lambda *_: (502, {}, b"")) as host:
         mirror = mirrors.Mirror(host.url, tmp_path / "cache", lambda _: None)

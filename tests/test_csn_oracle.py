@@ -34,11 +34,11 @@ def data(csn: Path, scale: Scale) -> Dataset:
 
 @pytest.fixture(scope="module")
 def records(data: Dataset) -> dict[str, GateRecord]:
-    return {language: evidence.verdict(data, language, published(data, language)) for language in data.languages}
+    return {language: evidence.verdict(data, language, evidence=published(data, language)) for language in data.languages}
 
 
 def published(data: Dataset, language: str) -> Evidence:
-    found = evidence.published(data, language, Settings())
+    found = evidence.published(data, language, settings=Settings())
     assert found is not None
     return found
 
@@ -109,5 +109,5 @@ def test_shares_converge(data: Dataset) -> None:
     """With other seeds the share moves by no more than its Monte-Carlo error."""
     pairs = agreement.align(data.experts_of("go"), published(data, "go").ratings)
     confusion = agreement.verdicts(pairs, 2).confusion()
-    found = [resampling.resample(confusion, 0.67, 10_000, seed) for seed in range(10)]
+    found = [resampling.resample(confusion, 0.67, resamples=10_000, seed=seed) for seed in range(10)]
     assert np.std([resampled.share for resampled in found if resampled]) < 0.01

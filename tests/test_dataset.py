@@ -47,7 +47,7 @@ def test_published_rows_come_back_as_they_were(csn: Path, scale: Scale) -> None:
     found = dataset.load(csn, scale)
     assert (len(found.queries), len(found.qrels)) == (573, 2781)
     assert [records.qrel_row(record) for record in found.qrels] == rows(csn / "qrels.jsonl.gz")
-    assert faults.find(csn, scale, Settings()) == []
+    assert faults.find(csn, scale, settings=Settings()) == []
 
 
 def test_a_dataset_without_languages_has_one(tmp_path: Path, scale: Scale) -> None:
@@ -89,7 +89,7 @@ def test_a_fault_is_named_with_its_place(folder: Path, scale: Scale, name: str, 
     tables.write(path, [first | change, *rest])
     with pytest.raises(DataError, match=message):
         dataset.load(folder, scale)
-    assert len(faults.find(folder, scale, Settings())) >= 1
+    assert len(faults.find(folder, scale, settings=Settings())) >= 1
 
 
 def test_numbers_too_large_for_a_float_are_no_ratings(folder: Path, scale: Scale) -> None:
@@ -110,7 +110,7 @@ def test_a_missing_column_is_named(folder: Path, scale: Scale, column: str) -> N
 
 
 def test_all_faults_are_listed_at_once(folder: Path, scale: Scale) -> None:
-    assert faults.find(folder, scale, Settings()) == []
+    assert faults.find(folder, scale, settings=Settings()) == []
     corpus, qrels = rows(folder / "corpus.jsonl.gz"), rows(folder / "qrels.jsonl.gz")
     corpus[0]["code"] += " "
     qrels[0]["relevance"] = 1.0
@@ -119,7 +119,7 @@ def test_all_faults_are_listed_at_once(folder: Path, scale: Scale) -> None:
     qrels[2]["function_id"] = "python/0077"
     tables.write(folder / "corpus.jsonl.gz", corpus)
     tables.write(folder / "qrels.jsonl.gz", qrels)
-    found = faults.find(folder, scale, Settings())
+    found = faults.find(folder, scale, settings=Settings())
     for message in (
         "sha256 that is not of its code",
         "not the mean of [3, 2]",

@@ -10,7 +10,9 @@ RATINGS = {("q0", "a"): 3, ("q0", "b"): 2, ("q1", "c"): 0, ("q1", "d"): 2}
 
 
 def test_levels_show_the_table_and_every_figure() -> None:
-    lines = details.levels(levels.compare(EXPERTS, RATINGS, (0, 1, 2, 3), 2, 50, 1)).splitlines()
+    lines = details.levels(
+        levels.compare(EXPERTS, RATINGS, scale=(0, 1, 2, 3), relevant_from=2, resamples=50, seed=1)
+    ).splitlines()
     assert [line.split() for line in lines[1:6]] == [
         ["0", "1", "0", "0", "0", "1"],
         ["1", "0", "0", "1", "0", "1"],
@@ -25,11 +27,11 @@ def test_levels_show_the_table_and_every_figure() -> None:
 
 def test_floor_and_ceiling_stand_around_the_judge() -> None:
     experts, ratings = ratings_of(90, 5, 5, 50)
-    text = details.bounds(assess(experts, ratings), 0.712, None, sees="lexical features")
+    text = details.bounds(assess(experts, ratings), 0.712, left_out=None, sees="lexical features")
     assert "floor: baseline judge by lexical features  " in text
     assert [line.split()[-1] for line in text.splitlines()[1:4]] == ["0.776", "0.712", "0.947"]
     assert text.splitlines()[-1].endswith("too few pairs")
-    assert "not run" in details.bounds(assess(experts, ratings), None, levels.LeftOut(30, 0.5, 0.5))
+    assert "not run" in details.bounds(assess(experts, ratings), None, left_out=levels.LeftOut(30, 0.5, 0.5))
 
 
 def test_a_breakdown_marks_what_differs() -> None:
@@ -42,14 +44,16 @@ def test_a_breakdown_marks_what_differs() -> None:
 
 
 def test_a_comparison_names_both_judges() -> None:
-    found = comparison.compare(EXPERTS, RATINGS, RATINGS | {("q0", "b"): 0}, 2, 50, 1)
-    lines = [line.split("  ", 1) for line in details.comparison(found, "aa", "bb").splitlines()]
+    found = comparison.compare(EXPERTS, RATINGS, second=RATINGS | {("q0", "b"): 0}, relevant_from=2, resamples=50, seed=1)
+    lines = [line.split("  ", 1) for line in details.comparison(found, "aa", second="bb").splitlines()]
     text = {name: value.strip() for name, value in lines}
     assert (text["F1 of aa"], text["F1 of bb"]) == ("0.8000", "1.0000")
     assert text["difference"].startswith("+0.2000 (")
     assert (text["right by bb alone"], text["right by aa alone"]) == ("1", "0")
     assert (text["relevant by aa alone"], text["relevant by bb alone"]) == ("1", "0")
-    assert "undefined (undefined)" in details.comparison(comparison.compare({}, {}, {}, 2, 5, 1), "aa", "bb")
+    assert "undefined (undefined)" in details.comparison(
+        comparison.compare({}, {}, second={}, relevant_from=2, resamples=5, seed=1), "aa", second="bb"
+    )
 
 
 def test_labels_are_told_in_one_line() -> None:

@@ -86,7 +86,7 @@ def sound(_number: int, body: Body) -> tuple[int, Body]:
 
 def embed(url: str, *texts: str) -> list[list[float]]:
     async def once() -> list[list[float]]:
-        async with Client(url, "sk-secret", "m", {}, clock=QuickClock(), timeout=5.0) as client:
+        async with Client(url, "sk-secret", model="m", sampling={}, clock=QuickClock(), timeout=5.0) as client:
             return await client.embed(texts)
 
     return asyncio.run(once())
@@ -155,11 +155,11 @@ def test_pool_asks_an_endpoint_for_each_text_once(capfd: Capture, tmp_path: Path
         assert (first.pop("new") > 0, second.pop("new")) == (True, 0)
         assert second == first
         assert sum(len(body["input"]) for _, body in server.asked) == len(texts)
-    found = hits.read(hits.path(folder, "python", "embedding"))
+    found = hits.read(hits.path(folder, "python", retriever="embedding"))
     assert json.loads(done.out)["languages"][0]["hits"] == {"embedding": len(found)}
     assert all(hit.probability is not None and hit.probability >= 0.2 for hit in found)
     assert len({hit.search_id for hit in found}) > 5
-    held = vectors.read(vectors.path(folder, "python", settings))
+    held = vectors.read(vectors.path(folder, "python", settings=settings))
     assert held is not None
     assert (held.embedder, held.rows.shape) == (f"letters at {server.url}", (107, 27))
     document = json.loads((folder / "work" / "python" / "calibration" / "embedding.json").read_bytes())
@@ -192,7 +192,7 @@ def test_too_few_ratings_leave_the_embedding_out_with_a_note(capfd: Capture, fol
     done = judge(capfd, "pool", "--data", folder)
     assert done.code == 0, done.err
     assert "python: embedding left out: its hits are told by expert ratings, of at least 5 searches, 10 relevant" in done.err
-    assert not hits.path(folder, "python", "embedding").exists()
+    assert not hits.path(folder, "python", retriever="embedding").exists()
 
 
 def test_a_cosine_that_tells_nothing_leaves_the_embedding_out_with_a_note(capfd: Capture, tmp_path: Path) -> None:

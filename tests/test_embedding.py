@@ -35,7 +35,7 @@ def sample() -> Dataset:
 def embedded(sample: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Vectors:
     """All searches and functions of the sample by the built-in model."""
     texts = [query.search for query in sample.queries] + [function.code for function in sample.corpus or ()]
-    return vectors.complete(tmp_path_factory.mktemp("vectors") / "v.parquet", MiniLm(), texts)
+    return vectors.complete(tmp_path_factory.mktemp("vectors") / "v.parquet", MiniLm(), texts=texts)
 
 
 class Angles:
@@ -56,24 +56,27 @@ def by_curve(curve: Curve, **held_out: Curve) -> Calibration:
 def test_hits_are_the_pairs_of_the_threshold_by_the_curve_of_their_search(tmp_path: Path) -> None:
     queries = [Query("go", name, "1.0") for name in ("q", "r", "s")]
     functions = [Function(f"f{place}", "go", code) for place, code in enumerate(["0.9", "0.2", "0.5", "0.50", "0.4999"])]
-    made = vectors.complete(tmp_path / "v.parquet", Angles(), ["1.0", *(function.code for function in functions)])
+    made = vectors.complete(tmp_path / "v.parquet", Angles(), texts=["1.0", *(function.code for function in functions)])
     learned = by_curve(Curve(10, -5), r=Curve(10, -4.2), s=Curve(-1, 5))
-    found = embedding.search(queries, functions, made, learned, 0.5)
+    found = embedding.search(queries, functions, vectors=made, calibration=learned, threshold=0.5)
     assert [(hit.search_id, hit.function_id, hit.rank, hit.score) for hit in found] == [
         ("q", "f0", 1, 0.9), ("q", "f2", 2, 0.5), ("q", "f3", 3, 0.5),
         ("r", "f0", 1, 0.9), ("r", "f2", 2, 0.5), ("r", "f3", 3, 0.5), ("r", "f4", 4, 0.4999),
     ]  # fmt: skip
     assert [hit.probability for hit in found[:2]] == [0.982014, 0.5]
-    assert embedding.search(queries[::-1], functions[::-1], made, learned, 0.5) == (*found[3:], *found[:3])
-    assert len(embedding.search(queries, functions, made, learned, 0.0)) == 10
-    assert embedding.search(queries, functions, made, learned, 1.0) == ()
+    assert embedding.search(queries[::-1], functions[::-1], vectors=made, calibration=learned, threshold=0.5) == (
+        *found[3:],
+        *found[:3],
+    )
+    assert len(embedding.search(queries, functions, vectors=made, calibration=learned, threshold=0.0)) == 10
+    assert embedding.search(queries, functions, vectors=made, calibration=learned, threshold=1.0) == ()
 
 
 def test_blocks_do_not_show(sample: Dataset, embedded: Vectors) -> None:
     queries, functions = sample.queries_of("go"), sample.functions_of("go")
     learned = by_curve(Curve(6, -2.7))
-    found = embedding.search(queries, functions, embedded, learned, 0.3)
-    similar = vectors.between(embedded, queries, functions)
+    found = embedding.search(queries, functions, vectors=embedded, calibration=learned, threshold=0.3)
+    similar = vectors.between(embedded, queries, functions=functions)
     assert similar is not None
     for query in queries[:3]:
         cosines = {function.id: similar.cosine((query.search_id, function.id)) for function in functions}
@@ -105,15 +108,15 @@ def test_on_searches_it_did_not_see_the_calibration_beats_the_base_rate(
     sample: Dataset, embedded: Vectors, language: str
 ) -> None:
     queries, functions = sample.queries_of(language), sample.functions_of(language)
-    similar = vectors.between(embedded, queries, functions)
+    similar = vectors.between(embedded, queries, functions=functions)
     assert similar is not None
     experts = sample.experts_of(language)
     relevant = {pair: sum(ratings) / len(ratings) >= 2 for pair, ratings in experts.items()}
     tuning = {query.search_id for query in queries if query.split == "tuning"}
-    found = calibration.fit({pair: similar.cosine(pair) for pair in experts}, relevant, tuning)
+    found = calibration.fit({pair: similar.cosine(pair) for pair in experts}, relevant, tuning=tuning)
     assert found is not None
     assert found.brier < found.base_rate_brier - 0.01
-    hits = {hit.pair for hit in embedding.search(queries, functions, embedded, found, 0.3)}
+    hits = {hit.pair for hit in embedding.search(queries, functions, vectors=embedded, calibration=found, threshold=0.3)}
     answers = {pair for pair, is_relevant in relevant.items() if is_relevant}
     assert len(hits & answers) > 0.6 * len(answers)
     assert len(hits) < 0.1 * len(queries) * len(functions)
@@ -128,7 +131,7 @@ def test_an_endpoint_is_asked_through_the_function_that_is_passed(tmp_path: Path
 
     made = embedding.embedder(EmbeddingSettings("some-model", "http://127.0.0.1:1/v1"), vectorise)
     assert made.name == "some-model at http://127.0.0.1:1/v1"
-    found = vectors.complete(tmp_path / "v.parquet", made, ["a", "bb"])
+    found = vectors.complete(tmp_path / "v.parquet", made, texts=["a", "bb"])
     assert asked == [["bb", "a"]]
     assert found.of(["bb"])[0].tolist() == pytest.approx([0.4472136, 0.8944272])
 
@@ -140,9 +143,9 @@ def refused(*_arguments, **_named):
     raise OSError("no network here")
 
 socket.socket.connect = socket.getaddrinfo = refused
-from pools import embedding
+from pools.retrievers import embedding
 from pools.errors import UsageError
-from pools.settings import EmbeddingSettings
+from pools.dataset.settings import EmbeddingSettings
 """
 
 

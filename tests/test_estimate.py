@@ -48,7 +48,7 @@ def rated_by_experts(drawn: Sequence[PoolPair], relevant: Mapping[PairKey, bool]
 
 
 def once(seed: int, world: World) -> tuple[PoolPair, ...]:
-    return pooled.draw(QUERIES, frame.of(IDS, seed), world.flagged, set(), SIZES)
+    return pooled.draw(QUERIES, frame.of(IDS, seed), hits=world.flagged, validation=set(), settings=SIZES)
 
 
 def with_a_new_retriever(seed: int, world: World) -> tuple[PoolPair, ...]:
@@ -58,26 +58,26 @@ def with_a_new_retriever(seed: int, world: World) -> tuple[PoolPair, ...]:
 
 def with_new_functions(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:60], seed)
-    first = pooled.draw(QUERIES, began, world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES)
     second = again(first, (grown := frame.grown(began, IDS[:85])), world.flagged)
     return again(second, frame.grown(grown, IDS), world.flagged)
 
 
 def with_both(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pooled.draw(QUERIES, began, world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES)
     return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
 
 
 def with_grep_any_last(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pooled.draw(QUERIES, began, {"grep-all": world.flagged["grep-all"]}, set(), SIZES)
+    first = pooled.draw(QUERIES, began, hits={"grep-all": world.flagged["grep-all"]}, validation=set(), settings=SIZES)
     return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
 
 
 def with_ratings_of_what_was_drawn(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pooled.draw(QUERIES, began, world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES)
     rated = rated_by_experts(first, world.relevant)
     second = again(first, (grown := frame.grown(began, IDS)), world.flagged | {"bm25": world.further}, rated)
     assert rated <= {entry.pair for entry in second}
@@ -86,7 +86,7 @@ def with_ratings_of_what_was_drawn(seed: int, world: World) -> tuple[PoolPair, .
 
 def with_a_pool_of_an_older_release(seed: int, world: World) -> tuple[PoolPair, ...]:
     """Nobody knows of which functions and with which seed the first was drawn, and experts have rated what they found in it."""
-    first = pooled.draw(QUERIES, frame.of(IDS[:75], seed + SEEDS), world.flagged, set(), SIZES)
+    first = pooled.draw(QUERIES, frame.of(IDS[:75], seed + SEEDS), hits=world.flagged, validation=set(), settings=SIZES)
     rated = rated_by_experts(first, world.relevant)
     return again(first, frame.grown(frame.of(IDS, seed), IDS), world.flagged | {"bm25": world.further}, rated)
 
@@ -95,7 +95,7 @@ def again(
     first: tuple[PoolPair, ...], grown: Frame, flagged: dict[str, list[Hit]], rated: Collection[PairKey] = ()
 ) -> tuple[PoolPair, ...]:
     """Draw a pool again, which loses no pair."""
-    second = pooled.draw(QUERIES, grown, flagged, rated, SIZES, first)
+    second = pooled.draw(QUERIES, grown, hits=flagged, validation=rated, settings=SIZES, earlier=first)
     assert {entry.pair for entry in first} <= {entry.pair for entry in second}
     return second
 
@@ -121,7 +121,7 @@ def test_the_estimate_is_unbiased_and_its_interval_covers(
     truth = sum(world.relevant.values())
     estimates, covered = [], 0
     for seed in range(SEEDS):
-        estimate = relevant_pairs(drawn(seed, world), world.relevant, len(world.relevant))
+        estimate = relevant_pairs(drawn(seed, world), world.relevant, pairs=len(world.relevant))
         assert (estimate.unrated, estimate.uncovered) == (0, 0)
         estimates.append(estimate.total)
         covered += estimate.lower <= truth <= estimate.upper
@@ -146,14 +146,14 @@ def test_by_hand() -> None:
     ]
     verdicts = {("q0", name): True for name in ("expert", "pooled", "kept", "s0", "s1")}
     verdicts |= {("q0", f"s{number}"): False for number in range(2, 10)}
-    estimate = relevant_pairs(entries, verdicts, 1010)
+    estimate = relevant_pairs(entries, verdicts, pairs=1010)
     assert (estimate.found, estimate.total, estimate.missed) == (5, 202.0, 197.0)
     assert (estimate.unrated, estimate.uncovered) == (1, 7)
     assert 5 <= estimate.lower < 202 < estimate.upper < 1000
 
 
 def test_a_sample_without_a_relevant_pair_bounds_them_by_the_poisson_distribution() -> None:
-    estimate = relevant_pairs(sampled(10, 0.001), {("q0", f"s{number}"): False for number in range(10)}, 10_000)
+    estimate = relevant_pairs(sampled(10, 0.001), {("q0", f"s{number}"): False for number in range(10)}, pairs=10_000)
     assert (estimate.found, estimate.total, estimate.lower) == (0, 0.0, 0.0)
     assert estimate.upper == pytest.approx(1000 * chi2.ppf(0.975, 2) / 2, rel=0.01)
     assert estimate.upper == pytest.approx(3689, rel=0.01)
@@ -161,19 +161,19 @@ def test_a_sample_without_a_relevant_pair_bounds_them_by_the_poisson_distributio
 
 def test_pairs_without_a_verdict_are_stood_for_by_the_others() -> None:
     verdicts = {("q0", "s0"): True, ("q0", "s1"): False}
-    estimate = relevant_pairs(sampled(10, 0.1), verdicts, 100)
+    estimate = relevant_pairs(sampled(10, 0.1), verdicts, pairs=100)
     assert (estimate.found, estimate.total, estimate.unrated, estimate.uncovered) == (1, 50.0, 8, 0)
-    assert relevant_pairs(sampled(10, 0.1), {}, 100) == Estimate(0, 0.0, 0.0, 0.0, 10, 100)
+    assert relevant_pairs(sampled(10, 0.1), {}, pairs=100) == Estimate(0, 0.0, 0.0, 0.0, 10, 100)
 
 
 def test_a_pool_that_leaves_nothing_out_is_counted() -> None:
     entries = sampled(3, 1.0)
     verdicts = {("q0", "s0"): True, ("q0", "s1"): False, ("q0", "s2"): True}
-    assert relevant_pairs(entries, verdicts, 3) == Estimate(2, 2.0, 2.0, 2.0, 0, 0)
+    assert relevant_pairs(entries, verdicts, pairs=3) == Estimate(2, 2.0, 2.0, 2.0, 0, 0)
 
 
 def test_no_more_pairs_are_relevant_than_there_are() -> None:
     verdicts = {("q0", f"s{number}"): True for number in range(5)}
-    estimate = relevant_pairs(sampled(5, 0.5), verdicts, 10)
+    estimate = relevant_pairs(sampled(5, 0.5), verdicts, pairs=10)
     assert (estimate.total, estimate.upper) == (10.0, 10.0)
     assert 5 < estimate.lower < 10

@@ -45,15 +45,21 @@ class World:
     def assess(self) -> None:
         shown = self.evidence()["python"]
         record = gate_record.assess(
-            "python", self.data().experts_of("python"), self.ratings, SETTINGS.gate, 2.0, 1, shown.judge_id
+            "python",
+            self.data().experts_of("python"),
+            ratings=self.ratings,
+            gate=SETTINGS.gate,
+            relevant_from=2.0,
+            seed=1,
+            judge_id=shown.judge_id,
         )
         gate_record.write(gate_record.path(self.folder, "python"), record)
 
     def merge(self) -> None:
-        qrels.write(self.folder, qrels.merge(self.data(), "python", self.pool, self.ratings, 2.0))
+        qrels.write(self.folder, qrels.merge(self.data(), "python", pool=self.pool, ratings=self.ratings, relevant_from=2.0))
 
     def export(self) -> tuple[Path, ...]:
-        return publication.export(self.data(), self.evidence(), SETTINGS, self.scale)
+        return publication.export(self.data(), self.evidence(), settings=SETTINGS, scale=self.scale)
 
     def exported(self) -> dict[str, bytes]:
         folder = self.folder / "export"
@@ -134,7 +140,7 @@ def test_no_record_no_export(world: World) -> None:
 
 def test_no_ledger_no_export(world: World) -> None:
     with pytest.raises(GateClosed, match="there is no ledger or audit to show for them"):
-        publication.export(world.data(), {}, SETTINGS, world.scale)
+        publication.export(world.data(), {}, settings=SETTINGS, scale=world.scale)
     assert not world.exported()
 
 
@@ -200,18 +206,18 @@ def test_a_file_in_the_way_is_named(world: World) -> None:
 
 def test_a_published_dataset_is_its_own_evidence_but_opens_no_gate(world: World) -> None:
     data = world.data()
-    found = evidence.published(data, "python", SETTINGS)
+    found = evidence.published(data, "python", settings=SETTINGS)
     assert found is not None
     assert found.judge_id is None
     assert set(found.ratings) == set(world.ratings)
-    assert evidence.published(data, "go", SETTINGS) is None
-    record = evidence.verdict(data, "python", found)
+    assert evidence.published(data, "go", settings=SETTINGS) is None
+    record = evidence.verdict(data, "python", evidence=found)
     assert record.verdict == "passed"
     gate_record.write(gate_record.path(world.folder, "python"), record)
     with pytest.raises(GateClosed, match="came without a ledger"):
-        publication.export(data, {"python": found}, SETTINGS, world.scale)
+        publication.export(data, {"python": found}, settings=SETTINGS, scale=world.scale)
     journal.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", None, "as it was published"))
-    publication.export(data, {"python": found}, SETTINGS, world.scale)
+    publication.export(data, {"python": found}, settings=SETTINGS, scale=world.scale)
     assert "| python | as published | none: no ledger |" in world.exported()["README.md"].decode("utf-8")
 
 
@@ -225,7 +231,7 @@ def test_the_log_keeps_what_happened_in_order(world: World) -> None:
     assert journal.read(world.folder, "python") == (merge, withdraw)
     assert journal.merged(journal.read(world.folder, "python")) is None
     assert journal.read(world.folder, "go") == ()
-    assert journal.history(world.folder, ("python", "go"), [reseal]) == (reseal, merge, withdraw)
+    assert journal.history(world.folder, ("python", "go"), further=[reseal]) == (reseal, merge, withdraw)
     assert journal.lines([merge]) == "2026-01-02T00:00:00Z  python  merge  0123456789abcdef  8 ratings"
 
 

@@ -35,7 +35,7 @@ def by_ast(content: bytes) -> set[Lines] | None:
 
 def lines(text: str, language: str, suffix: str = "") -> list[Lines]:
     suffix = suffix or {"python": ".py", "javascript": ".js", "typescript": ".ts", "ruby": ".rb"}.get(language, f".{language}")
-    found = extraction.functions(text, language, suffix)
+    found = extraction.functions(text, language, suffix=suffix)
     assert found.broken == 0
     return [(span.first_line, span.last_line) for span in found.spans]
 
@@ -43,7 +43,7 @@ def lines(text: str, language: str, suffix: str = "") -> list[Lines]:
 def of_bytes(content: bytes) -> set[Lines]:
     return {
         (span.first_line, span.last_line)
-        for span in extraction.functions(extraction.decode(content, "python"), "python", ".py").spans
+        for span in extraction.functions(extraction.decode(content, "python"), "python", suffix=".py").spans
     }
 
 
@@ -106,24 +106,26 @@ def test_any_line_ends_and_oddities_give_the_lines_of_ast(pieces: list[str], end
 def test_any_bytes_are_decoded_to_text_without_other_line_ends_than_lf(content: bytes, language: str) -> None:
     text = extraction.decode(content, language)
     assert "\r" not in text
-    for span in extraction.functions(text, language, {"python": ".py", "go": ".go"}[language]).spans:
+    for span in extraction.functions(text, language, suffix={"python": ".py", "go": ".go"}[language]).spans:
         assert span.code == "\n".join(text.split("\n")[span.first_line - 1 : span.last_line])
 
 
 def test_code_is_the_whole_lines_without_the_last_line_end() -> None:
     content = b"\xef\xbb\xbfclass A:\r\n    @staticmethod\r\n    def f():\r\n        return 1  # one\r\n\r\n"
-    [span] = extraction.functions(extraction.decode(content, "python"), "python", ".py").spans
+    [span] = extraction.functions(extraction.decode(content, "python"), "python", suffix=".py").spans
     assert (span.first_line, span.last_line) == (2, 4)
     assert span.code == "    @staticmethod\n    def f():\n        return 1  # one"
-    [first] = extraction.functions(extraction.decode(b"\xef\xbb\xbfdef f(): pass", "python"), "python", ".py").spans
+    [first] = extraction.functions(extraction.decode(b"\xef\xbb\xbfdef f(): pass", "python"), "python", suffix=".py").spans
     assert first.code == "def f(): pass"
-    [script] = extraction.functions(extraction.decode(b"\xef\xbb\xbffunction f() {}", "javascript"), "javascript", ".js").spans
+    [script] = extraction.functions(
+        extraction.decode(b"\xef\xbb\xbffunction f() {}", "javascript"), "javascript", suffix=".js"
+    ).spans
     assert script.code == "function f() {}"
 
 
 def test_only_line_feeds_end_a_line() -> None:
     text = "x = '\x0b\x1c\x85\u2028'\n\x0c\ndef f():\n    return '\x0b\x1c\x85\u2028'\n"
-    [span] = extraction.functions(text, "python", ".py").spans
+    [span] = extraction.functions(text, "python", suffix=".py").spans
     assert (span.first_line, span.last_line) == (3, 4)
     assert span.code == "def f():\n    return '\x0b\x1c\x85\u2028'"
 
@@ -152,7 +154,7 @@ def test_outer_functions_come_before_inner_ones() -> None:
 )
 def test_encodings(content: bytes, language: str, code: str) -> None:
     suffix = {"python": ".py", "go": ".go"}[language]
-    [span] = extraction.functions(extraction.decode(content, language), language, suffix).spans
+    [span] = extraction.functions(extraction.decode(content, language), language, suffix=suffix).spans
     assert span.code == code
 
 
@@ -167,7 +169,7 @@ def test_encodings(content: bytes, language: str, code: str) -> None:
     ],
 )
 def test_syntax_errors_leave_out_only_the_functions_that_hold_them(text: str, found: list[Lines], broken: int | None) -> None:
-    result = extraction.functions(text, "python", ".py")
+    result = extraction.functions(text, "python", suffix=".py")
     assert [(span.first_line, span.last_line) for span in result.spans][: len(found)] == found
     assert broken is None or result.broken == broken
     assert result.faulty == ("(:" in text or "= =" in text or "+" in text)
@@ -372,6 +374,6 @@ def test_jsx_and_tsx() -> None:
 
 def test_unknown_languages_and_suffixes_are_answered_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="python, java, javascript, typescript, php, ruby, go"):
-        extraction.functions("", "cobol", ".cob")
+        extraction.functions("", "cobol", suffix=".cob")
     with pytest.raises(UsageError, match=r"\.py, \.pyw"):
-        extraction.functions("", "python", ".go")
+        extraction.functions("", "python", suffix=".go")

@@ -27,11 +27,11 @@ def rows(made: Features) -> dict[tuple[str, str], dict[str, float]]:
 
 @pytest.fixture(scope="module")
 def made() -> dict[tuple[str, str], dict[str, float]]:
-    return rows(Features(QUERIES, FUNCTIONS, 20_000))
+    return rows(Features(QUERIES, FUNCTIONS, shown_characters=20_000))
 
 
 def test_the_columns_do_not_depend_on_the_order_of_anything(made: dict[tuple[str, str], dict[str, float]]) -> None:
-    assert rows(Features(QUERIES[::-1], FUNCTIONS[::-1], 20_000)) == made
+    assert rows(Features(QUERIES[::-1], FUNCTIONS[::-1], shown_characters=20_000)) == made
 
 
 def test_bm25_is_the_published_formula_as_a_share_of_the_most_it_can_be(made: dict[tuple[str, str], dict[str, float]]) -> None:
@@ -80,12 +80,12 @@ def test_a_search_without_a_hit_or_of_stop_words_has_figures_too(made: dict[tupl
 
 
 def test_only_the_characters_shown_count() -> None:
-    cut = rows(Features(QUERIES, FUNCTIONS, 4))
+    cut = rows(Features(QUERIES, FUNCTIONS, shown_characters=4))
     assert cut["q0", "f0"]["words"] == 0
 
 
 def test_code_without_words_has_figures() -> None:
-    made = rows(Features(QUERIES, [Function(key, "python", "+") for key in CODES], 100))
+    made = rows(Features(QUERIES, [Function(key, "python", "+") for key in CODES], shown_characters=100))
     assert all(math.isfinite(figure) for row in made.values() for figure in row.values())
 
 
@@ -127,6 +127,6 @@ def test_with_vectors_the_cosine_is_the_last_column(made: dict[tuple[str, str], 
         {key: numpy.array([0.6, 0.8]) if key == "f1" else numpy.array([0.0, 1.0]) for key in CODES},
     )
     assert features.columns(similarity) == (*COLUMNS, "cosine")
-    table = Features(QUERIES, FUNCTIONS, 20_000, similarity).table(PAIRS).tolist()
+    table = Features(QUERIES, FUNCTIONS, shown_characters=20_000, similarity=similarity).table(PAIRS).tolist()
     assert [row[-1] for row in table] == [0.6 if pair[1] == "f1" else 0.0 for pair in PAIRS]
     assert [dict(zip(COLUMNS, row[:-1], strict=True)) for row in table] == [made[pair] for pair in PAIRS]

@@ -19,8 +19,10 @@ SETTINGS = GateSettings(resamples=400)
 
 
 def found(known: Circumstances, left_out: frozenset[str] = frozenset()) -> findings.Findings:
-    record = gate_record.assess("go", EXPERTS, RATINGS, SETTINGS, 2, 1, "judge", left_out=left_out)
-    return findings.find(record, EXPERTS, RATINGS, SCALE, known, left_out)
+    record = gate_record.assess(
+        "go", EXPERTS, ratings=RATINGS, gate=SETTINGS, relevant_from=2, seed=1, judge_id="judge", left_out=left_out
+    )
+    return findings.find(record, EXPERTS, ratings=RATINGS, scale=SCALE, known=known, left_out=left_out)
 
 
 def test_only_what_is_known_is_broken_down() -> None:
@@ -44,11 +46,13 @@ def test_only_what_is_known_is_broken_down() -> None:
 def test_a_retriever_whose_pairs_are_judged_worse_is_flagged_and_no_other() -> None:
     wrong = {pair: 3 - round(sum(EXPERTS[pair]) / 2) if number % 3 == 0 else round(sum(EXPERTS[pair]) / 2 + 0.01)
              for number, pair in enumerate(PAIRS)}  # fmt: skip
-    record = gate_record.assess("go", EXPERTS, wrong, SETTINGS, 2, 1, "judge")
+    record = gate_record.assess("go", EXPERTS, ratings=wrong, gate=SETTINGS, relevant_from=2, seed=1, judge_id="judge")
     retrievers = {pair: ("llm",) if number % 3 == 0 else ("bm25",) for number, pair in enumerate(PAIRS)}
-    entry = findings.find(record, EXPERTS, wrong, SCALE, Circumstances(retrievers=retrievers)).breakdowns[0]
+    entry = findings.find(record, EXPERTS, ratings=wrong, scale=SCALE, known=Circumstances(retrievers=retrievers)).breakdowns[0]
     assert {group.name: group.flagged for group in entry.groups} == {"bm25": True, "llm": True}
-    assert "differs" in findings.text(findings.find(record, EXPERTS, wrong, SCALE, Circumstances(retrievers=retrievers)))
+    assert "differs" in findings.text(
+        findings.find(record, EXPERTS, ratings=wrong, scale=SCALE, known=Circumstances(retrievers=retrievers))
+    )
 
 
 def test_searches_that_do_not_count_are_in_no_figure() -> None:
@@ -63,8 +67,10 @@ def test_searches_that_do_not_count_are_in_no_figure() -> None:
 
 def test_languages_together_keep_searches_of_equal_id_apart() -> None:
     halves = {"go": dict(list(EXPERTS.items())[:120]), "python": dict(list(EXPERTS.items())[120:])}
-    whole, by_language = findings.together({name: (given, RATINGS) for name, given in halves.items()}, SCALE, 2, 200, 1)
-    assert whole.table == levels.compare(EXPERTS, RATINGS, SCALE, 2, 200, 1).table
+    whole, by_language = findings.together(
+        {name: (given, RATINGS) for name, given in halves.items()}, SCALE, relevant_from=2, resamples=200, seed=1
+    )
+    assert whole.table == levels.compare(EXPERTS, RATINGS, scale=SCALE, relevant_from=2, resamples=200, seed=1).table
     assert {group.name: group.pairs for group in by_language.groups} == {"go": 120, "python": 120}
 
 

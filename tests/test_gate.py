@@ -38,7 +38,7 @@ def ratings_of(both: int, judge_only: int, expert_only: int, neither: int, searc
 
 
 def assess(experts: Experts, ratings: Ratings, settings: GateSettings = SETTINGS) -> GateRecord:
-    return gate_record.assess("go", experts, ratings, settings, 2, 1, JUDGE)
+    return gate_record.assess("go", experts, ratings=ratings, gate=settings, relevant_from=2, seed=1, judge_id=JUDGE)
 
 
 def test_f1_on_the_threshold_passes_and_just_under_it_is_missed() -> None:
@@ -127,7 +127,15 @@ class Attempt:
     judge_id: str = JUDGE
 
     def present(self) -> GateRecord:
-        return gate_record.admits(self.record, self.language, self.judge_id, self.experts, self.ratings, self.seal, self.stated)
+        return gate_record.admits(
+            self.record,
+            self.language,
+            judge_id=self.judge_id,
+            experts=self.experts,
+            ratings=self.ratings,
+            seal=self.seal,
+            stated=self.stated,
+        )
 
     def edit(self, **values: object) -> None:
         """Change gate.json by hand."""
@@ -142,7 +150,13 @@ class Attempt:
 
     def assess(self) -> None:
         self.record = gate_record.assess(
-            self.language, self.experts, self.ratings, self.seal.gate, self.seal.relevant_from, 1, self.judge_id
+            self.language,
+            self.experts,
+            ratings=self.ratings,
+            gate=self.seal.gate,
+            relevant_from=self.seal.relevant_from,
+            seed=1,
+            judge_id=self.judge_id,
         )
 
 
@@ -287,7 +301,15 @@ def test_attempts_to_get_past_the_gate(
 def test_the_gate_closes_again_on_an_alarm(tmp_path: Path) -> None:
     made = attempt(tmp_path, *PASSING)
     with pytest.raises(GateClosed, match="closed again: agreement fell to 61%"):
-        gate_record.admits(made.record, "go", JUDGE, made.experts, made.ratings, made.seal, alarms=("agreement fell to 61%",))
+        gate_record.admits(
+            made.record,
+            "go",
+            judge_id=JUDGE,
+            experts=made.experts,
+            ratings=made.ratings,
+            seal=made.seal,
+            alarms=("agreement fell to 61%",),
+        )
 
 
 @pytest.mark.parametrize(
@@ -321,20 +343,26 @@ def test_pairs_asked_for_in_fewer_than_the_production_do_not_count_as_measured(
     experts, ratings = ratings_of(90, 5, 5, 50)
     asked = replace(SETTINGS, full_batches=0.9)
     full = frozenset(sorted(experts)[short:])
-    record = gate_record.assess("go", experts, ratings, asked, 2, 1, JUDGE, full=full)
+    record = gate_record.assess("go", experts, ratings=ratings, gate=asked, relevant_from=2, seed=1, judge_id=JUDGE, full=full)
     assert (record.verdict, record.clear, record.conditions[0].value) == (verdict, True, (150 - short) / 150)
     seal = Seal(asked, 2.0, hashes.of_gold(experts))
     if verdict == "passed":
-        assert gate_record.admits(record, "go", JUDGE, experts, ratings, seal, full=full) == record
+        assert (
+            gate_record.admits(record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=seal, full=full) == record
+        )
         with pytest.raises(GateClosed, match=r"does not follow from the ratings \(.*conditions"):
-            gate_record.admits(record, "go", JUDGE, experts, ratings, seal, full=frozenset(sorted(experts)[20:]))
+            gate_record.admits(
+                record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=seal, full=frozenset(sorted(experts)[20:])
+            )
     else:
         with pytest.raises(GateClosed, match=r"full_batches 0\.8933 < 0\.9"):
-            gate_record.admits(record, "go", JUDGE, experts, ratings, seal, full=full)
+            gate_record.admits(record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=seal, full=full)
     # A dataset without a ledger does not tell, and what cannot be shown is not met.
-    unknown = gate_record.assess("go", experts, ratings, asked, 2, 1, None)
+    unknown = gate_record.assess("go", experts, ratings=ratings, gate=asked, relevant_from=2, seed=1, judge_id=None)
     assert (unknown.verdict, unknown.conditions[0].value) == ("missed", None)
-    tuning = gate_record.assess("go", experts, ratings, asked, 2, 1, JUDGE, left_out={"q00"}, full=full)
+    tuning = gate_record.assess(
+        "go", experts, ratings=ratings, gate=asked, relevant_from=2, seed=1, judge_id=JUDGE, left_out={"q00"}, full=full
+    )
     assert tuning.conditions[0].value == sum(pair in full for pair in experts if pair[0] != "q00") / tuning.expert_pairs
 
 
@@ -354,24 +382,34 @@ def test_tuning_searches_can_be_left_out_and_which_is_sealed() -> None:
         if pair[0] == "q00":
             ratings[pair] = 0
     settings = replace(SETTINGS, split="test")
-    record = gate_record.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"})
+    record = gate_record.assess(
+        "go", experts, ratings=ratings, gate=settings, relevant_from=2, seed=1, judge_id=JUDGE, left_out={"q00"}
+    )
     assert (record.split, record.left_out, record.searches) == ("test", 8, 19)
     assert record.agreement == assess({pair: given for pair, given in experts.items() if pair[0] != "q00"}, ratings).agreement
     assert "; 8 of tuning searches left out" in wording.render(record)
     sealed = Seal(settings, 2.0, hashes.of_gold(experts, {"q00"}))
-    assert gate_record.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00"}) == record
+    assert (
+        gate_record.admits(record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=sealed, left_out={"q00"})
+        == record
+    )
     with pytest.raises(GateClosed, match="not those sealed"):
-        gate_record.admits(record, "go", JUDGE, experts, ratings, sealed, left_out={"q00", "q01"})
+        gate_record.admits(record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=sealed, left_out={"q00", "q01"})
     del ratings[next(pair for pair in ratings if pair[0] == "q00")]
-    assert gate_record.assess("go", experts, ratings, settings, 2, 1, JUDGE, left_out={"q00"}).verdict == "passed"
+    assert (
+        gate_record.assess(
+            "go", experts, ratings=ratings, gate=settings, relevant_from=2, seed=1, judge_id=JUDGE, left_out={"q00"}
+        ).verdict
+        == "passed"
+    )
 
 
 def test_searches_left_out_are_those_of_the_tuning_split() -> None:
     data = Dataset(Path(), (Query("go", "q0", "words", "tuning"), Query("go", "q1", "words")), None, ())
-    assert searches_left_out(data, "go", replace(SETTINGS, split="test")) == {"q0"}
-    assert searches_left_out(data, "go", SETTINGS) == frozenset()
+    assert searches_left_out(data, "go", gate=replace(SETTINGS, split="test")) == {"q0"}
+    assert searches_left_out(data, "go", gate=SETTINGS) == frozenset()
     with pytest.raises(UsageError, match=r"gate\.split is 'dev'; valid are all, test"):
-        searches_left_out(data, "go", replace(SETTINGS, split="dev"))
+        searches_left_out(data, "go", gate=replace(SETTINGS, split="dev"))
 
 
 def test_an_inconclusive_verdict_does_not_open_the_gate(tmp_path: Path) -> None:

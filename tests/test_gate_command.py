@@ -153,7 +153,7 @@ def test_a_sheet_off_the_scale_changes_nothing(capfd: Capture, rated: Path) -> N
 
 def test_a_seal_holds_every_condition_and_an_earlier_versions_lack_means_not_asked_for() -> None:
     identity = Identity("m", "prompt", scales.load("relevance"), 100, 40, {})
-    line = entries.seal(identity, GateSettings(f1=0.7, precision=0.5), 2, "gold")
+    line = entries.seal(identity, GateSettings(f1=0.7, precision=0.5), relevant_from=2, gold_sha256="gold")
     assert line["gate"].keys() == {item.name for item in fields(GateSettings)}
     assert entries.seal_of(line | {"time": "now"}).gate == GateSettings(f1=0.7, precision=0.5)
     earlier = {"f1": 0.7, "confidence": 0.95, "resamples": 10_000, "require_confidence": False}

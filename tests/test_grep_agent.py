@@ -38,7 +38,7 @@ def every(prompt: str) -> dict[str, str]:
 
 def test_twenty_searches_a_request_and_never_the_code() -> None:
     writer = Writer(every, every, every)
-    found = list(grep_agent.ask_for(QUERIES, writer, "go", "some-model"))
+    found = list(grep_agent.ask_for(QUERIES, writer, language="go", model="some-model"))
     assert [len(every(prompt)) for prompt in writer.prompts] == [20, 20, 5]
     assert [len(written) for written in found] == [20, 20, 5]
     assert [(p.search_id, p.search, p.pattern, p.model, p.edited) for written in found for p in written] == [
@@ -48,7 +48,7 @@ def test_twenty_searches_a_request_and_never_the_code() -> None:
 
 def test_a_refused_pattern_is_asked_for_once_more_with_ripgreps_message() -> None:
     writer = Writer({"q00": "a(b", "q01": "fine"}, {"q00": "a(b)"})
-    found = [pattern for written in grep_agent.ask_for(QUERIES[:2], writer, "go", "m") for pattern in written]
+    found = [pattern for written in grep_agent.ask_for(QUERIES[:2], writer, language="go", model="m") for pattern in written]
     assert {pattern.search_id: pattern.pattern for pattern in found} == {"q00": "a(b)", "q01": "fine"}
     assert "unclosed group" in writer.prompts[1]
     assert "q01" not in writer.prompts[1]
@@ -56,7 +56,7 @@ def test_a_refused_pattern_is_asked_for_once_more_with_ripgreps_message() -> Non
 
 def test_what_has_no_pattern_in_the_end_has_none() -> None:
     writer = Writer("I cannot do that. {not json}", {"q00": "(", "q01": 7, "q02": "a\r", "q99": "x"})
-    assert list(grep_agent.ask_for(QUERIES[:3], writer, "go", "m")) == [(), ()]
+    assert list(grep_agent.ask_for(QUERIES[:3], writer, language="go", model="m")) == [(), ()]
 
 
 @pytest.mark.parametrize(
@@ -97,12 +97,12 @@ def test_missing_patterns_are_kept_as_they_come_and_edited_ones_stay(tmp_path: P
         raise Stopped("no more money")
 
     with pytest.raises(Stopped):
-        grep_agent.complete(path, QUERIES, Writer(every, stop), "go", "m")
+        grep_agent.complete(path, QUERIES, ask=Writer(every, stop), language="go", model="m")
     kept = {pattern.search_id: pattern for pattern in grep_agent.read(path)}
     assert (len(kept), kept["q00"], kept["zz"]) == (22, by_hand[0], by_hand[2])
     assert (kept["q01"].search, kept["q01"].pattern) == ("search 1", "xq01")
     writer = Writer(every, "{}", "no")
-    found = grep_agent.complete(path, QUERIES, writer, "go", "n")
+    found = grep_agent.complete(path, QUERIES, ask=writer, language="go", model="n")
     assert [len(every(prompt)) for prompt in writer.prompts] == [20, 4, 4]
     assert found == grep_agent.read(path)
     assert {pattern.search_id for pattern in found} == {f"q{number:02}" for number in range(41)} | {"zz"}
@@ -112,18 +112,18 @@ def test_a_pattern_of_an_older_text_stays_until_there_is_a_new_one_but_hits_noth
     path = grep_agent.path(tmp_path, "go")
     grep_agent.write(path, [Pattern("q00", "an older text", "x")])
     before = path.read_bytes()
-    found = grep_agent.complete(path, QUERIES[:1], Writer("", ""), "go", "m")
+    found = grep_agent.complete(path, QUERIES[:1], ask=Writer("", ""), language="go", model="m")
     assert path.read_bytes() == before
     assert grep_agent.missing(QUERIES[:1], found) == (QUERIES[0],)
-    assert grep_agent.search_patterns(QUERIES[:1], [Function("f0", "go", "x")], found) == ()
+    assert grep_agent.search_patterns(QUERIES[:1], [Function("f0", "go", "x")], patterns=found) == ()
 
 
 def test_a_model_s_pattern_that_a_person_edits_is_known_as_edited(tmp_path: Path) -> None:
     path = grep_agent.path(tmp_path, "go")
-    grep_agent.complete(path, QUERIES[:2], Writer(every), "go", "m")
+    grep_agent.complete(path, QUERIES[:2], ask=Writer(every), language="go", model="m")
     path.write_bytes(path.read_bytes().replace(b'"xq00"', b'"edited"'))
     assert [(pattern.model, pattern.edited) for pattern in grep_agent.read(path)] == [("m", True), ("m", False)]
-    assert grep_agent.complete(path, QUERIES[:2], Writer(), "go", "m") == grep_agent.read(path)
+    assert grep_agent.complete(path, QUERIES[:2], ask=Writer(), language="go", model="m") == grep_agent.read(path)
 
 
 @pytest.mark.parametrize("text", ["\0", "\ud800", "a\nb", "a\r", "[", "(?P<a>x)(?P<a>y)", "\\1", "(?=a)"])
@@ -135,7 +135,7 @@ def test_what_ripgrep_cannot_take_is_a_complaint_and_no_crash(text: str) -> None
 def test_what_ripgrep_takes_is_searched(text: str) -> None:
     assert ripgrep.complaint(text, *grep_agent.OPTIONS) is None
     functions = [Function("f0", "go", "x -e --files é \0" + "x" * 100_000), Function("f1", "go", "")]
-    found = grep_agent.search_patterns(QUERIES[:1], functions, [Pattern("q00", "search 0", text)])
+    found = grep_agent.search_patterns(QUERIES[:1], functions, patterns=[Pattern("q00", "search 0", text)])
     assert [hit.function_id for hit in found] == ["f0"]
     assert grep_agent.useless(found, functions) == ("q00",)
     assert grep_agent.useless(found, [*functions, Function("f2", "go", "y")]) == ()
@@ -169,7 +169,7 @@ def test_patterns_hit_line_by_line_and_case_sensitively() -> None:
         Function("f2", "go", "x := os.open(y)\r\n"),
     ]
     patterns = [Pattern("q00", "search 0", r"open\("), Pattern("q01", "search 1", r"(?i)OPEN$"), Pattern("q02", "search 2", "")]
-    found = grep_agent.search_patterns(QUERIES[:4], functions, patterns)
+    found = grep_agent.search_patterns(QUERIES[:4], functions, patterns=patterns)
     assert [(hit.search_id, hit.function_id, hit.rank, hit.score) for hit in found if hit.search_id != "q02"] == [
         ("q00", "f0", 1, 2.0),
         ("q00", "f2", 2, 1.0),

@@ -19,8 +19,9 @@ def _wilson(hits: int, count: int) -> tuple[float, float]:
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 10), (10, 10), (7, 20), (50, 100)])
 def test_of_one_search_it_is_wilsons(hits: int, count: int) -> None:
-    one = np.array([hits]), np.array([count]), np.array([count])
-    assert interval.of_share(*one) == pytest.approx(_wilson(hits, count))
+    one = np.array([hits])
+    all_of_it = np.array([count])
+    assert interval.of_share(one, all_of_it, sizes=all_of_it) == pytest.approx(_wilson(hits, count))
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 5)] * 4), min_size=1, max_size=20))

@@ -58,7 +58,9 @@ def test_two_judges_of_a_ledger_are_compared_pair_by_pair(capfd: Capture, three:
     assert done.code == 0, done.err
     found = json.loads(done.out)["languages"][0]
     experts = dataset.load(three, scales.load("relevance")).experts_of("python")
-    expected = comparison.compare(experts, ledger.ratings(first), ledger.ratings(second), 2, 10_000, 1)
+    expected = comparison.compare(
+        experts, ledger.ratings(first), second=ledger.ratings(second), relevant_from=2, resamples=10_000, seed=1
+    )
     assert (found["pairs"], found["corrected"], found["spoiled"]) == (168, expected.corrected, expected.spoiled)
     assert found["corrected"] > 20
     assert found["interval"] == list(expected.interval or ())

@@ -28,9 +28,9 @@ SETTINGS = GateSettings(resamples=400)
 
 def _record(confusion: Integers, threshold: float) -> GateRecord:
     """A record of these counts, its ratings left out."""
-    empty = gate_record.assess("go", {}, {}, SETTINGS, 2, 1, None)
-    figures = agreement.agreement(*(int(count) for count in confusion.sum(axis=0)))
-    resampled = resampling.resample(confusion, threshold, SETTINGS.resamples, 1)
+    empty = gate_record.assess("go", {}, ratings={}, gate=SETTINGS, relevant_from=2, seed=1, judge_id=None)
+    figures = agreement.agreement(confusion.sum(axis=0))
+    resampled = resampling.resample(confusion, threshold, resamples=SETTINGS.resamples, seed=1)
     assert resampled is not None
     assert figures.f1 is not None
     passed = figures.f1 >= threshold
@@ -104,7 +104,7 @@ def test_pairs_are_drawn_with_the_probability_said() -> None:
     drawn: dict[tuple[str, str], int] = {}
     chances: dict[tuple[str, str], float] = {}
     for seed in range(600):
-        found = labels.suggest(POOL, JUDGED, EXPERTS, 2, 40, seed)
+        found = labels.suggest(POOL, JUDGED, experts=EXPERTS, relevant_from=2, count=40, seed=seed)
         assert len({entry.pair for entry in found}) == 40
         for entry in found:
             drawn[entry.pair] = drawn.get(entry.pair, 0) + 1
@@ -119,14 +119,16 @@ def test_pairs_are_drawn_with_the_probability_said() -> None:
 def test_pairs_of_whose_rating_experts_disagree_more_are_drawn_more() -> None:
     experts = EXPERTS | {pair: (3 * (index % 2),) for index, pair in enumerate(pair for pair in JUDGED if JUDGED[pair] == 1)}
     some = {pair: given for pair, given in experts.items() if pair in EXPERTS or pair[1] < "f100"}
-    found = labels.suggest(POOL, JUDGED, some, 2, 40, 1)
+    found = labels.suggest(POOL, JUDGED, experts=some, relevant_from=2, count=40, seed=1)
     chances = {JUDGED[entry.pair]: entry.probability for entry in found}
     assert chances[1] == max(chances.values())
-    assert labels.suggest(POOL, JUDGED, some, 2, 40, 1) == labels.suggest(list(reversed(POOL)), JUDGED, some, 2, 40, 1)
+    assert labels.suggest(POOL, JUDGED, experts=some, relevant_from=2, count=40, seed=1) == labels.suggest(
+        list(reversed(POOL)), JUDGED, experts=some, relevant_from=2, count=40, seed=1
+    )
 
 
 def test_every_stratum_gets_its_share() -> None:
-    found = labels.suggest(POOL, JUDGED, {}, 2, 60, 5)
+    found = labels.suggest(POOL, JUDGED, experts={}, relevant_from=2, count=60, seed=5)
     chance = {entry.pair: entry.probability for entry in found}
     for rating in range(4):
         expected = sum(1 for pair in JUDGED if JUDGED[pair] == rating) * next(chance[p] for p in chance if JUDGED[p] == rating)
@@ -134,15 +136,15 @@ def test_every_stratum_gets_its_share() -> None:
 
 
 def test_never_more_than_there_are() -> None:
-    assert len(labels.suggest(POOL[:9], JUDGED, {}, 2, 100, 1)) == 9
-    assert labels.suggest([], JUDGED, {}, 2, 5, 1) == ()
-    assert labels.suggest(POOL, {}, {}, 2, 5, 1) == ()
+    assert len(labels.suggest(POOL[:9], JUDGED, experts={}, relevant_from=2, count=100, seed=1)) == 9
+    assert labels.suggest([], JUDGED, experts={}, relevant_from=2, count=5, seed=1) == ()
+    assert labels.suggest(POOL, {}, experts={}, relevant_from=2, count=5, seed=1) == ()
 
 
 def _sheet(folder: Path, scale: Scale, *ratings: str) -> Path:
     data = dataset.load(folder, scale)
     suggestions = [labels.Suggestion(("q0", "python/0000"), 0.5), labels.Suggestion(("q1", "python/0002"), 0.25)]
-    text = labels.sheet("python", suggestions, data.queries, data.corpus or ())
+    text = labels.sheet("python", suggestions, queries=data.queries, functions=data.corpus or ())
     for rating in ratings:
         text = text.replace("00,,", f"00,{rating},", 1)
     path = folder / "sheet.csv"
@@ -156,7 +158,7 @@ def test_a_sheet_goes_out_without_the_judges_word_and_comes_back_as_a_layer(fold
     given = labels.read_sheet(path, scale)
     assert given == {("python", "q0", "python/0000"): 3, ("python", "q1", "python/0002"): 1}
     data = dataset.load(folder, scale)
-    layered = labels.add_layer(data, given, "anna", "2026-01-02", 2)
+    layered = labels.add_layer(data, given, rater="anna", date="2026-01-02", relevant_from=2)
     rows = {qrel.pair: qrel for qrel in layered}
     assert rows["q0", "python/0000"] == Qrel(
         "python", "q0", "python/0000", 3.0, True, "expert", (3,), None, "expert", {"raters": ["anna 2026-01-02"]}
@@ -165,15 +167,21 @@ def test_a_sheet_goes_out_without_the_judges_word_and_comes_back_as_a_layer(fold
     assert (rows["q1", "python/0002"].relevance, rows["q1", "python/0002"].extra["raters"]) == (2.0, ["", "anna 2026-01-02"])
     assert rows["q0", "python/0001"] == data.qrels[0]
     with pytest.raises(DataError, match="already has a rating by anna 2026-01-02"):
-        labels.add_layer(replace(data, qrels=layered), given, "anna", "2026-01-02", 2)
-    again = labels.add_layer(replace(data, qrels=layered), given, "bert", "2026-01-02", 2)
+        labels.add_layer(replace(data, qrels=layered), given, rater="anna", date="2026-01-02", relevant_from=2)
+    again = labels.add_layer(replace(data, qrels=layered), given, rater="bert", date="2026-01-02", relevant_from=2)
     assert {qrel.pair: qrel.expert_ratings for qrel in again}["q1", "python/0002"] == (3, 1, 1)
 
 
 def test_a_judges_row_becomes_an_experts_and_keeps_the_judges_word(folder: Path, scale: Scale) -> None:
     data = dataset.load(folder, scale)
     judged = Qrel("python", "q0", "python/0000", 0.0, False, "judge", (), 0, "pooled")
-    layered = labels.add_layer(replace(data, qrels=(*data.qrels, judged)), {("python", "q0", "python/0000"): 2}, "anna", "d", 2)
+    layered = labels.add_layer(
+        replace(data, qrels=(*data.qrels, judged)),
+        {("python", "q0", "python/0000"): 2},
+        rater="anna",
+        date="d",
+        relevant_from=2,
+    )
     found = {qrel.pair: qrel for qrel in layered}["q0", "python/0000"]
     assert (found.source, found.rated_because, found.judge_rating, found.relevance) == ("expert", "expert", 0, 2.0)
 
@@ -203,14 +211,16 @@ def test_a_layer_needs_a_rater_and_pairs_there_are(tmp_path: Path, scale: Scale)
     write_dataset(tmp_path)
     data = dataset.load(tmp_path, scale)
     with pytest.raises(UsageError, match="need a rater"):
-        labels.add_layer(data, {}, " ", "2026-01-02", 2)
+        labels.add_layer(data, {}, rater=" ", date="2026-01-02", relevant_from=2)
     with pytest.raises(DataError, match="no such search and function: python q0 python/9999"):
-        labels.add_layer(data, {("python", "q0", "python/9999"): 1}, "anna", "2026-01-02", 2)
+        labels.add_layer(data, {("python", "q0", "python/9999"): 1}, rater="anna", date="2026-01-02", relevant_from=2)
 
 
 def test_a_spreadsheet_neither_computes_nor_overflows(folder: Path, scale: Scale) -> None:
     data = dataset.load(folder, scale)
     pair = (data.queries[0].search_id, "x")
     for code, shown in (("@cache\ndef f(): ...", " @cache\ndef f(): ..."), ("=1", " =1"), ("a" * 40_000, "a" * 32_000 + "…")):
-        text = labels.sheet("python", [labels.Suggestion(pair, 1.0)], data.queries, [Function("x", "python", code)])
+        text = labels.sheet(
+            "python", [labels.Suggestion(pair, 1.0)], queries=data.queries, functions=[Function("x", "python", code)]
+        )
         assert list(csv.reader(io.StringIO(text)))[1][-1] == shown

@@ -28,7 +28,7 @@ def reply(batch: Batch, ratings: dict[int, object], finish_reason: str = "stop",
     """A reply that rates the batch's pairs at these places."""
     found = [{"id": batch.ids[place], "rating": rating} for place, rating in ratings.items()]
     answer = Answer(json.dumps({"ratings": found}), finish_reason, "m-2026", Usage(100, 10, 5), cost)
-    return entries.reply(ID, "pool", batch, answer)
+    return entries.reply(ID, "pool", batch=batch, answer=answer)
 
 
 def filled(path: Path) -> tuple[Ledger, Batch, Batch]:
@@ -44,7 +44,7 @@ def test_what_is_appended_reads_back(tmp_path: Path) -> None:
     path = tmp_path / "work" / "python" / "judgements.jsonl"
     book, _, _ = filled(path)
     pairs = [item.pair for item in items(5)]
-    book.add(entries.failure(ID, pairs[2], "missing after 3 attempts"))
+    book.add(entries.failure(ID, pairs[2], reason="missing after 3 attempts"))
     book.close()
     for read in (book, Ledger.read(path), Ledger.open(path)):
         assert read.ratings(ID) == {pairs[0]: 3, pairs[1]: 0, pairs[3]: 1, pairs[4]: 2}
@@ -107,15 +107,15 @@ def test_an_attempt_is_one_that_says_something_of_the_pair(
 def test_a_rating_ends_a_failure(tmp_path: Path) -> None:
     with sealed(tmp_path / "l.jsonl", JUDGE) as book:
         batch = Batch.of(items(1))
-        book.add(entries.failure(ID, items(1)[0].pair, "refused"))
+        book.add(entries.failure(ID, items(1)[0].pair, reason="refused"))
         book.add(reply(batch, {0: 1}))
-        book.add(entries.failure(ID, items(1)[0].pair, "refused"))
+        book.add(entries.failure(ID, items(1)[0].pair, reason="refused"))
         assert book.failed(ID) == {}
 
 
 def test_a_second_writer_is_kept_out_and_a_reader_is_not(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
-    code = f"from pathlib import Path; from judge.ledger import Ledger; Ledger.open(Path({str(path)!r}))"
+    code = f"from pathlib import Path; from judge.ledger.ledger import Ledger; Ledger.open(Path({str(path)!r}))"
     book, _, _ = filled(path)
     with book:
         second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -229,7 +229,7 @@ def test_a_reseal_is_in_force_and_the_seal_on_record(tmp_path: Path) -> None:
     with sealed(path, JUDGE) as book:
         first = book.seal(ID)
         assert first is not None
-        book.add(entries.reseal(first, first.gate, 3, first.gold_sha256, "experts revised"))
+        book.add(entries.reseal(first, first.gate, relevant_from=3, gold_sha256=first.gold_sha256, reason="experts revised"))
     book = Ledger.read(path)
     seal = book.seal(ID)
     assert seal is not None
@@ -246,7 +246,7 @@ def test_a_full_disk_stops_with_a_whole_ledger(tmp_path: Path) -> None:
     code = f"""
 import resource, sys
 from pathlib import Path
-from judge.ledger import Ledger
+from judge.ledger.ledger import Ledger
 from pools.errors import Stopped
 from tests.test_ledger import ID, items, reply, Batch
 size = {len(before)} + 150
@@ -319,7 +319,7 @@ def test_a_ledger_continues_what_it_was_before_but_not_what_was_cut_off(tmp_path
     assert [Ledger.read(path).continues(end) for end in (*ends, whole)] == [True, True, True]
     path.write_bytes(b"".join(lines[:-2]))
     with Ledger.open(path) as book:
-        book.add(entries.failure(ID, ("q", "f" * len(lines[-1])), "another line"))
+        book.add(entries.failure(ID, ("q", "f" * len(lines[-1])), reason="another line"))
         assert [book.continues(end) for end in (*ends, whole)] == [True, False, False]
     assert Ledger.read(tmp_path / "none").continues(Ledger.read(tmp_path / "none").reached)
 

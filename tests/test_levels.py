@@ -35,7 +35,7 @@ def _same(mine: float | None, theirs: float) -> bool:
 @given(rows_strategy)
 def test_figures_equal_the_oracles(rows: list[tuple[int, list[int], int]]) -> None:
     experts, ratings = _maps(rows)
-    found = levels.compare(experts, ratings, SCALE, 2, 20, 1)
+    found = levels.compare(experts, ratings, scale=SCALE, relevant_from=2, resamples=20, seed=1)
     truth = [math.floor(sum(given) / len(given) + 0.5) for given in experts.values()]
     judged = list(ratings.values())
     with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def test_figures_equal_the_oracles(rows: list[tuple[int, list[int], int]]) -> No
         )
     assert _same(found.weighted_kappa.value, weighted)
     assert _same(found.alpha.value, alpha)
-    assert found.kappa.value == pytest.approx(agreement.compare(experts, ratings, 2).kappa)
+    assert found.kappa.value == pytest.approx(agreement.compare(experts, ratings, relevant_from=2).kappa)
     for level, first, second in zip(found.levels, precision, recall, strict=True):
         assert _same(level.precision.value, first)
         assert _same(level.recall.value, second)
@@ -66,7 +66,7 @@ def test_resampled_alpha_is_the_librarys(rows: list[tuple[int, list[int], int]])
     """The formula that is resampled, applied to the whole, is what the library gives."""
     pairs = agreement.align(*_maps(rows)).rated
     values = levels._values(pairs, SCALE)
-    whole = levels._coincidences(values, np.zeros(len(values), np.int64), 1).reshape(1, 4, 4)
+    whole = levels._coincidences(values, np.zeros(len(values), np.int64), searches=1).reshape(1, 4, 4)
     if len({value for _, given, rating in rows for value in (*given, rating)}) > 1:
         assert levels._alpha(whole)[0] == pytest.approx(levels._library_alpha(values, SCALE))
     else:
@@ -78,26 +78,26 @@ def test_intervals_hold_their_figure_and_do_not_depend_on_order() -> None:
     rows = [(number % 12, [int(source.integers(0, 4))], 0) for number in range(120)]
     rows = [(search, given, min(3, given[0] + int(source.integers(0, 2)))) for search, given, _ in rows]
     experts, ratings = _maps(rows)
-    found = levels.compare(experts, ratings, SCALE, 2, 400, 1)
+    found = levels.compare(experts, ratings, scale=SCALE, relevant_from=2, resamples=400, seed=1)
     for figure in (found.kappa, found.weighted_kappa, found.alpha, found.leniency):
         assert figure.value is not None
         assert figure.interval is not None
         assert figure.interval[0] < figure.value < figure.interval[1]
     assert found.leniency.interval is not None
     assert found.leniency.interval[0] > 0
-    turned = levels.compare(dict(reversed(experts.items())), ratings, SCALE, 2, 400, 1)
+    turned = levels.compare(dict(reversed(experts.items())), ratings, scale=SCALE, relevant_from=2, resamples=400, seed=1)
     assert turned == found
 
 
 def test_an_undefined_figure_is_none() -> None:
-    found = levels.compare({("q", "f"): (3,)}, {("q", "f"): 3}, SCALE, 2, 10, 1)
+    found = levels.compare({("q", "f"): (3,)}, {("q", "f"): 3}, scale=SCALE, relevant_from=2, resamples=10, seed=1)
     assert (found.kappa.value, found.alpha.value, found.levels[0].recall.value) == (None, None, None)
     assert found.levels[3].recall == levels.Figure(1.0, (1.0, 1.0))
-    assert levels.compare({}, {}, SCALE, 2, 10, 1).leniency.value is None
+    assert levels.compare({}, {}, scale=SCALE, relevant_from=2, resamples=10, seed=1).leniency.value is None
 
 
 def test_halves_are_rounded_up() -> None:
-    found = levels.compare({("q", "f"): (1, 2)}, {("q", "f"): 2}, SCALE, 2, 10, 1)
+    found = levels.compare({("q", "f"): (1, 2)}, {("q", "f"): 2}, scale=SCALE, relevant_from=2, resamples=10, seed=1)
     assert found.table == ((0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 0))
 
 

@@ -65,12 +65,12 @@ def test_names_that_are_none(name: str) -> None:
 
 def test_the_nearest_licence_file_above_counts() -> None:
     by_folder = {"": "MIT", "vendor/x": "Apache-2.0", "vendor/y": None}
-    assert licence.of_file("a.py", b"", by_folder) == "MIT"
-    assert licence.of_file("a/b/c.py", b"", by_folder) == "MIT"
-    assert licence.of_file("vendor/x/d/e.py", b"", by_folder) == "Apache-2.0"
-    assert licence.of_file("vendor/y/d/e.py", b"", by_folder) is None
-    assert licence.of_file("vendor/xx/e.py", b"", by_folder) == "MIT"
-    assert licence.of_file("a.py", b"", {}) is None
+    assert licence.of_file("a.py", b"", by_folder=by_folder) == "MIT"
+    assert licence.of_file("a/b/c.py", b"", by_folder=by_folder) == "MIT"
+    assert licence.of_file("vendor/x/d/e.py", b"", by_folder=by_folder) == "Apache-2.0"
+    assert licence.of_file("vendor/y/d/e.py", b"", by_folder=by_folder) is None
+    assert licence.of_file("vendor/xx/e.py", b"", by_folder=by_folder) == "MIT"
+    assert licence.of_file("a.py", b"", by_folder={}) is None
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_the_nearest_licence_file_above_counts() -> None:
     ],
 )
 def test_the_files_own_tag_wins(line: str, spdx: str | None) -> None:
-    assert licence.of_file("a.py", f"#!/bin/sh\n{line}\nx = 1\n".encode(), {"": "MIT"}) == spdx
+    assert licence.of_file("a.py", f"#!/bin/sh\n{line}\nx = 1\n".encode(), by_folder={"": "MIT"}) == spdx

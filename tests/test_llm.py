@@ -83,12 +83,12 @@ def test_every_reply_is_reconciled_and_every_pair_accounted_for(
     path = tmp_path / "judgements.jsonl"
 
     async def rate(ledger: Ledger) -> rating.Outcome:
-        async with Client(endpoint, "", "smollm2", SAMPLING, concurrency=1) as client:
+        async with Client(endpoint, "", model="smollm2", sampling=SAMPLING, concurrency=1) as client:
             judge = SmallJudge(identity, client, with_schema)
-            return await rating.rate(items, "validation", judge, ledger, SETTINGS, 1)
+            return await rating.rate(items, "validation", judge=judge, ledger=ledger, settings=SETTINGS, seed=1)
 
     with Ledger.open(path) as ledger:
-        ledger.add(entries.seal(identity, GateSettings(), 2, hashes.of_gold(experts)))
+        ledger.add(entries.seal(identity, GateSettings(), relevant_from=2, gold_sha256=hashes.of_gold(experts)))
         outcome = asyncio.run(rate(ledger))
 
     lines = list(records(path))
@@ -98,7 +98,7 @@ def test_every_reply_is_reconciled_and_every_pair_accounted_for(
     assert max(len(line["sent"]) for line in asked) == 5
     for line in asked:
         ids = [entry[0] for entry in line["sent"]]
-        read = replies.reconcile(ids, line["raw"], scale.values, line["finish_reason"])
+        read = replies.reconcile(ids, line["raw"], scale_values=scale.values, finish_reason=line["finish_reason"])
         rated = {key: entry.rating for key, entry in read.entries.items() if entry.rating is not None}
         assert readings[line["number"]]["ratings"] == rated
         assert set(rated) | set(readings[line["number"]]["faults"]) == set(ids)
@@ -109,7 +109,9 @@ def test_every_reply_is_reconciled_and_every_pair_accounted_for(
     assert not set(ratings) & set(failed)
     assert all(failed.values())
     assert outcome.rated == len(ratings)
-    record = gate_record.assess("python", experts, ratings, GateSettings(), 2, 1, identity.judge_id)
+    record = gate_record.assess(
+        "python", experts, ratings=ratings, gate=GateSettings(), relevant_from=2, seed=1, judge_id=identity.judge_id
+    )
     assert record.verdict in {"missed", "incomplete"}, "a model this small does not agree with the experts"
     print(  # noqa: T201  what `make test-llm` shows
         f"\n{'schema' if with_schema else 'plain'}: {len(asked)} replies, {len(ratings)} rated, {len(failed)} failed "

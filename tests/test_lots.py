@@ -14,7 +14,7 @@ SIZE, DRAWS = 8, 3000
 
 def drawn(seed: int, search_id: str, names: list[str] = NAMES, size: int = SIZE) -> set[str]:
     corpus = lots.of(names, seed)
-    return {corpus.names[place] for place in corpus.smallest(search_id, np.arange(len(corpus.names)), size)}
+    return {corpus.names[place] for place in corpus.smallest(search_id, np.arange(len(corpus.names)), size=size)}
 
 
 @pytest.mark.parametrize("over", ["seeds", "searches"])

@@ -39,14 +39,14 @@ def test_the_cost_that_an_endpoint_tells_is_not_priced_again() -> None:
 
 
 def test_what_is_left_of_limits() -> None:
-    assert Limits(1.0, 5, None).less(3, 100, 0.25) == Limits(0.75, 2, None)
-    assert Limits(1.0, 5, 10).less(9, 100, 2.0) == Limits(0.0, 0, 0)
+    assert Limits(1.0, 5, None).less(3, 100, cost=0.25) == Limits(0.75, 2, None)
+    assert Limits(1.0, 5, 10).less(9, 100, cost=2.0) == Limits(0.0, 0, 0)
 
 
 def test_an_estimate_is_of_the_prompts_that_would_be_sent(tmp_path: Path) -> None:
     settings = JudgeSettings(pairs_per_batch=10, concurrency=4, timeout=2.0)
     judge = identity()
-    found = estimate(items(45), judge, Tally(), settings, SEED, PRICES)
+    found = estimate(items(45), judge, tally=Tally(), settings=settings, seed=SEED, prices=PRICES)
     with FakeApi() as fake:
         rate(fake, tmp_path / "l.jsonl", items(45), settings)
         sent = sum(len(asked.prompt) for asked in fake.requests)
@@ -55,5 +55,5 @@ def test_an_estimate_is_of_the_prompts_that_would_be_sent(tmp_path: Path) -> Non
     assert found.cost == money.cost(found.usage, PRICES)
     tally = Ledger.read(tmp_path / "l.jsonl").tally(judge.judge_id)
     tally.give_up(items(46)[45].pair, "refused")
-    rest = estimate(items(50), judge, tally, settings, SEED, PriceSettings())
+    rest = estimate(items(50), judge, tally=tally, settings=settings, seed=SEED, prices=PriceSettings())
     assert (rest.pairs, rest.batches, rest.cost) == (4, 1, None)

@@ -35,7 +35,9 @@ class Pool:
         searches: int = 3,
     ) -> dict[Pair, PoolPair]:
         self.frame = frame.of(ids, self.seed) if self.frame is None else frame.grown(self.frame, ids)
-        self.pairs = pooled.draw(QUERIES[:searches], self.frame, flagged or {}, validation, settings, self.pairs)
+        self.pairs = pooled.draw(
+            QUERIES[:searches], self.frame, hits=flagged or {}, validation=validation, settings=settings, earlier=self.pairs
+        )
         found = {entry.pair: entry for entry in self.pairs}
         assert len(found) == len(self.pairs)
         return found

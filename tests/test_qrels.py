@@ -52,7 +52,7 @@ def _pool(entries: dict[PairKey, str | None]) -> list[Entry]:
 
 @given(datasets(), strata, ratings_strategy)
 def test_withdrawing_undoes_merging(data: Dataset, pool: dict[PairKey, str | None], ratings: dict[PairKey, int]) -> None:
-    merged = replace(data, qrels=qrels.merge(data, "go", _pool(pool), ratings, 2))
+    merged = replace(data, qrels=qrels.merge(data, "go", pool=_pool(pool), ratings=ratings, relevant_from=2))
     assert qrels.withdraw(merged, "go") == data.qrels
     assert qrels.carries(merged, "go") == (merged.qrels != data.qrels)
     assert not qrels.carries(data, "go")
@@ -60,8 +60,8 @@ def test_withdrawing_undoes_merging(data: Dataset, pool: dict[PairKey, str | Non
 
 @given(datasets(), strata, ratings_strategy)
 def test_merging_twice_is_merging_once(data: Dataset, pool: dict[PairKey, str | None], ratings: dict[PairKey, int]) -> None:
-    once = replace(data, qrels=qrels.merge(data, "go", _pool(pool), ratings, 2))
-    assert qrels.merge(once, "go", _pool(pool), ratings, 2) == once.qrels
+    once = replace(data, qrels=qrels.merge(data, "go", pool=_pool(pool), ratings=ratings, relevant_from=2))
+    assert qrels.merge(once, "go", pool=_pool(pool), ratings=ratings, relevant_from=2) == once.qrels
 
 
 @given(datasets(), strata, strata, ratings_strategy, ratings_strategy)
@@ -72,15 +72,17 @@ def test_a_merge_leaves_nothing_of_the_one_before(
     ratings: dict[PairKey, int],
     later: dict[PairKey, int],
 ) -> None:
-    before = replace(data, qrels=qrels.merge(data, "go", _pool(pool), ratings, 2))
-    assert qrels.merge(before, "go", _pool(later_pool), later, 2) == qrels.merge(data, "go", _pool(later_pool), later, 2)
+    before = replace(data, qrels=qrels.merge(data, "go", pool=_pool(pool), ratings=ratings, relevant_from=2))
+    assert qrels.merge(before, "go", pool=_pool(later_pool), ratings=later, relevant_from=2) == qrels.merge(
+        data, "go", pool=_pool(later_pool), ratings=later, relevant_from=2
+    )
 
 
 @given(datasets(), strata, ratings_strategy)
 def test_experts_rows_stay_and_judges_rows_are_the_rated_pool(
     data: Dataset, pool: dict[PairKey, str | None], ratings: dict[PairKey, int]
 ) -> None:
-    merged = qrels.merge(data, "go", _pool(pool), ratings, 2)
+    merged = qrels.merge(data, "go", pool=_pool(pool), ratings=ratings, relevant_from=2)
     experts = [qrel for qrel in merged if qrel.source == "expert"]
     assert [replace(qrel, judge_rating=None) for qrel in experts] == list(data.qrels)
     for qrel in experts:
@@ -106,7 +108,7 @@ def test_a_judge_row_keeps_the_columns_that_somebody_added() -> None:
     queries = (Query("go", "q0", "words"),)
     before = Qrel("go", "q0", "f0", 1.0, False, "judge", (), 1, "pooled", {"reviewed": "yes"})
     data = Dataset(Path(), queries, None, (before,))
-    (after,) = qrels.merge(data, "go", [Entry("q0", "f0", "unflagged-sample")], {("q0", "f0"): 3}, 2)
+    (after,) = qrels.merge(data, "go", pool=[Entry("q0", "f0", "unflagged-sample")], ratings={("q0", "f0"): 3}, relevant_from=2)
     assert after == Qrel("go", "q0", "f0", 3.0, True, "judge", (), 3, "sample", {"reviewed": "yes"})
 
 
@@ -116,7 +118,7 @@ def test_judgements_are_written_in_the_form_they_have(tmp_path: Path, scale: Sca
     data = dataset.load(tmp_path, scale)
     pool = [Entry("q0", "python/0000", "pooled"), Entry("q1", "python/0003", "grep-any-sample")]
     ratings = {("q0", "python/0000"): 3, ("q1", "python/0003"): 0, ("q1", "python/0002"): 2}
-    merged = qrels.merge(data, "python", pool, ratings, 2)
+    merged = qrels.merge(data, "python", pool=pool, ratings=ratings, relevant_from=2)
     assert qrels.write(tmp_path, merged) == tmp_path / f"qrels{suffix}"
     assert dataset.load(tmp_path, scale).qrels == merged
     assert len(merged) == 5

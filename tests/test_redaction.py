@@ -202,7 +202,8 @@ def test_a_secret_across_the_cut_is_masked_before_it_is_cut() -> None:
 
 def test_the_detector_is_not_even_imported_for_harmless_code() -> None:
     program = (
-        "import sys; from judge.redaction import mask; mask('def f(x):\\n    return x'); print('detect_secrets' in sys.modules)"
+        "import sys; from judge.batching.redaction import mask; "
+        "mask('def f(x):\\n    return x'); print('detect_secrets' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

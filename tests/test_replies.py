@@ -79,7 +79,7 @@ AROUND: dict[str, Callable[[str], str]] = {
 @settings(max_examples=15)
 @given(ratings=RATINGS)
 def test_encode_then_decode_is_the_identity(form: str, around: str, ratings: dict[str, int]) -> None:
-    reading = reconcile(IDS, AROUND[around](FORMS[form](ratings)), SCALE, "stop")
+    reading = reconcile(IDS, AROUND[around](FORMS[form](ratings)), scale_values=SCALE, finish_reason="stop")
     assert statuses(reading) == dict.fromkeys(IDS, "rated")
     assert rated(reading) == ratings
     assert reading.foreign == ()
@@ -87,7 +87,7 @@ def test_encode_then_decode_is_the_identity(form: str, around: str, ratings: dic
 
 @given(raw=REPLIES, finish=st.sampled_from([None, "stop", "length", "content_filter"]))
 def test_any_reply_gives_each_id_one_status_and_a_rating_only_on_the_scale(raw: str, finish: str | None) -> None:
-    reading = reconcile(IDS, raw, SCALE, finish)
+    reading = reconcile(IDS, raw, scale_values=SCALE, finish_reason=finish)
     assert tuple(reading.entries) == IDS
     for entry in reading.entries.values():
         assert entry.status in get_args(Status)
@@ -95,19 +95,19 @@ def test_any_reply_gives_each_id_one_status_and_a_rating_only_on_the_scale(raw: 
         assert (entry.rating is None) == (entry.status not in {"rated", "duplicate-equal"})
     assert len(set(reading.foreign)) == len(reading.foreign)
     assert not set(reading.foreign) & set(IDS)
-    assert reading == reconcile(IDS, raw, SCALE, finish)
+    assert reading == reconcile(IDS, raw, scale_values=SCALE, finish_reason=finish)
 
 
 @given(raw=REPLIES)
 def test_a_reply_that_names_no_id_rates_nothing(raw: str) -> None:
-    assert rated(reconcile(("zzzz9999", "yyyy8888"), raw, SCALE)) == {}
+    assert rated(reconcile(("zzzz9999", "yyyy8888"), raw, scale_values=SCALE)) == {}
 
 
 @given(ratings=RATINGS, place=st.integers(0, 400), form=st.sampled_from(["as asked for", "indented", "array", "map", "lines"]))
 def test_of_a_reply_cut_off_anywhere_the_whole_entries_count(ratings: dict[str, int], place: int, form: str) -> None:
     raw = FORMS[form](ratings)
     kept = raw[: place % (len(raw) + 1)]
-    reading = reconcile(IDS, kept, SCALE, "length")
+    reading = reconcile(IDS, kept, scale_values=SCALE, finish_reason="length")
     whole = {}
     for entry_id in IDS:
         behind = kept.partition(f'"{entry_id}"')[2]
@@ -170,7 +170,7 @@ CASES: list[tuple[str, dict[str, Status], dict[str, int]]] = [
 
 @pytest.mark.parametrize(("raw", "expected", "ratings"), CASES)
 def test_a_reply_is_read_by_the_rules(raw: str, expected: dict[str, Status], ratings: dict[str, int]) -> None:
-    reading = reconcile(IDS, raw, SCALE, "stop")
+    reading = reconcile(IDS, raw, scale_values=SCALE, finish_reason="stop")
     assert statuses(reading) == dict.fromkeys(IDS, "missing") | expected
     assert rated(reading) == ratings
 
@@ -193,37 +193,44 @@ def test_a_reply_is_read_by_the_rules(raw: str, expected: dict[str, Status], rat
     ],
 )
 def test_what_is_absent_has_its_reason(raw: str, finish: str | None, status: Status) -> None:
-    assert statuses(reconcile(IDS, raw, SCALE, finish)) == dict.fromkeys(IDS, status)
+    assert statuses(reconcile(IDS, raw, scale_values=SCALE, finish_reason=finish)) == dict.fromkeys(IDS, status)
 
 
 def test_what_was_rated_before_a_filter_struck_counts() -> None:
-    reading = reconcile(IDS, f'[{{"id": "{A}", "rating": 2}}, {{"id": "{B}"', SCALE, "content_filter")
+    reading = reconcile(
+        IDS, f'[{{"id": "{A}", "rating": 2}}, {{"id": "{B}"', scale_values=SCALE, finish_reason="content_filter"
+    )
     assert statuses(reading) == {A: "rated", B: "refused", C: "refused", D: "refused"}
 
 
 def test_a_refusal_in_prose_does_not_touch_what_is_rated() -> None:
-    reading = reconcile(IDS, f'I can\'t rate some. {{"{A}": 2}}', SCALE, "stop")
+    reading = reconcile(IDS, f'I can\'t rate some. {{"{A}": 2}}', scale_values=SCALE, finish_reason="stop")
     assert statuses(reading) == {A: "rated", B: "missing", C: "missing", D: "missing"}
 
 
 def test_foreign_ids_are_listed_once_in_their_order() -> None:
     first = f'{{"id": "zz", "rating": 2}}, {{"{A}": 1, "yy": 3, "said": "well"}}'
     raw = f'[{first}, {{"id": "zz", "rating": 1}}, {{"id": 5, "rating": 1}}]'
-    reading = reconcile(IDS, raw, SCALE, "stop")
+    reading = reconcile(IDS, raw, scale_values=SCALE, finish_reason="stop")
     assert reading.foreign == ("zz", "yy")
     assert rated(reading) == {A: 1}
 
 
 def test_the_names_id_and_rating_are_foreign_to_nothing() -> None:
-    reading = reconcile(IDS, f'[{{"{A}": 1, "rating": 3}}, {{"id": "2", "{B}": 2, "rating": 1}}]', SCALE, "stop")
+    reading = reconcile(
+        IDS, f'[{{"{A}": 1, "rating": 3}}, {{"id": "2", "{B}": 2, "rating": 1}}]', scale_values=SCALE, finish_reason="stop"
+    )
     assert rated(reading) == {A: 1, B: 2}
     assert reading.foreign == ("2",)
-    assert rated(reconcile(("id", "rating"), '{"id": 2, "rating": 1}', SCALE, "stop")) == {"id": 2, "rating": 1}
+    assert rated(reconcile(("id", "rating"), '{"id": 2, "rating": 1}', scale_values=SCALE, finish_reason="stop")) == {
+        "id": 2,
+        "rating": 1,
+    }
 
 
 def test_the_scale_decides_what_is_on_it() -> None:
     raw = f'{{"{A}": 0, "{B}": 1, "{C}": true, "{D}": 5}}'
-    reading = reconcile(IDS, raw, range(1, 6), "stop")
+    reading = reconcile(IDS, raw, scale_values=range(1, 6), finish_reason="stop")
     assert statuses(reading) == {A: "off-scale", B: "rated", C: "not-a-number", D: "rated"}
 
 
@@ -248,7 +255,7 @@ def test_a_judge_that_quotes_code_in_its_reasons_rates_the_other_pairs_as_before
     ratings = dict(zip(batch.ids, judged, strict=True))
     rows = [{"id": key, "rating": value, "reason": code} for key, value in ratings.items()]
     for raw in (json.dumps({"ratings": rows}), json.dumps({"ratings": rows}, ensure_ascii=False)):
-        reading = reconcile(batch.ids, raw, SCALE, "stop")
+        reading = reconcile(batch.ids, raw, scale_values=SCALE, finish_reason="stop")
         assert statuses(reading) == dict.fromkeys(batch.ids, "rated")
         assert rated(reading) == ratings
 
@@ -259,7 +266,7 @@ def test_code_quoted_in_prose_gives_no_pair_another_rating(code: str, seed: int,
     batch = Batch.of(items, random.Random(seed).choice)
     ratings = dict(zip(batch.ids, judged, strict=True))
     for raw in (f"{code}\n{encode(ratings)}", f"{encode(ratings)}\n{code}", f"{code}{json.dumps(ratings)}{code}"):
-        reading = reconcile(batch.ids, raw, SCALE, "stop")
+        reading = reconcile(batch.ids, raw, scale_values=SCALE, finish_reason="stop")
         assert rated(reading).items() <= ratings.items()
         assert {entry.status for entry in reading.entries.values()} <= {"rated", "missing", "truncated"}
 
@@ -296,7 +303,7 @@ class Recorder:
 def test_the_reader_of_broken_json_reads_whole_json_like_the_decoder(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
     mine, theirs = Recorder(), Recorder()
-    assert partial_json.read(text, 0, mine) == (len(text), False)
+    assert partial_json.read(text, 0, sink=mine) == (len(text), False)
     json.loads(text, object_pairs_hook=theirs.close, parse_int=str, parse_float=str, parse_constant=lambda _: None)
     assert mine.closed == theirs.closed
 
@@ -305,7 +312,7 @@ def test_the_reader_of_broken_json_reads_whole_json_like_the_decoder(value: Any,
 def test_reading_does_not_depend_on_which_reader_read(value: Any) -> None:
     # The comma makes the decoder give up and leaves the meaning as it is.
     text = json.dumps(value | {"x": 1})
-    assert reconcile(IDS, text[:-1] + ",}", SCALE) == reconcile(IDS, text, SCALE)
+    assert reconcile(IDS, text[:-1] + ",}", scale_values=SCALE) == reconcile(IDS, text, scale_values=SCALE)
 
 
 @pytest.mark.timeout(30)
@@ -328,7 +335,7 @@ def test_reading_does_not_depend_on_which_reader_read(value: Any) -> None:
     ids=lambda value: str(value)[:12],
 )
 def test_depth_and_length_neither_break_nor_stall_it(raw: str, rating: int | None) -> None:
-    assert reconcile((A,), raw, SCALE).entries[A].rating == rating
+    assert reconcile((A,), raw, scale_values=SCALE).entries[A].rating == rating
 
 
 def test_the_rules_have_a_version() -> None:

@@ -30,7 +30,7 @@ def test_distribution_is_that_of_drawing_searches_one_by_one(kinds: int) -> None
     base = [(source.randint(0, 9), source.randint(0, 4), source.randint(0, 4), source.randint(0, 9)) for _ in range(kinds)]
     confusion = (base * 60)[:60]
     assert (len({(row[0], row[1] + row[2]) for row in confusion}) * resampling.KIND_COST <= 60) == (kinds == 2)
-    mine = np.sort(resampling.f1_of_resamples(np.array(confusion), 20_000, 7))
+    mine = np.sort(resampling.f1_of_resamples(np.array(confusion), 20_000, seed=7))
     theirs = np.sort(np.array(_plain(confusion, 20_000)))
     places = np.concatenate([mine, theirs])
     gap = np.abs(np.searchsorted(mine, places, "right") - np.searchsorted(theirs, places, "right")).max() / 20_000
@@ -42,13 +42,13 @@ def test_distribution_is_that_of_drawing_searches_one_by_one(kinds: int) -> None
 def test_order_of_searches_does_not_matter(given_rows: list[tuple[int, ...]], source: random.Random) -> None:
     shuffled = list(given_rows)
     source.shuffle(shuffled)
-    first, second = (resampling.resample(np.array(some), 0.67, 200, 1) for some in (given_rows, shuffled))
+    first, second = (resampling.resample(np.array(some), 0.67, resamples=200, seed=1) for some in (given_rows, shuffled))
     assert first == second
 
 
 @given(rows)
 def test_interval_and_share_stay_in_range(given_rows: list[tuple[int, ...]]) -> None:
-    found = resampling.resample(np.array(given_rows), 0.67, 200, 1)
+    found = resampling.resample(np.array(given_rows), 0.67, resamples=200, seed=1)
     assert found is not None
     low, high = found.interval
     assert 0 <= low <= high <= 1
@@ -56,13 +56,13 @@ def test_interval_and_share_stay_in_range(given_rows: list[tuple[int, ...]]) -> 
 
 
 def test_one_search_leaves_nothing_to_chance() -> None:
-    found = resampling.resample(np.array([[67, 33, 33, 5]]), 0.67, 300, 1)
+    found = resampling.resample(np.array([[67, 33, 33, 5]]), 0.67, resamples=300, seed=1)
     assert found == resampling.Resampled((0.67, 0.67), 1.0)
 
 
 def test_a_resample_without_f1_does_not_reach_any_threshold() -> None:
     # One search of two has relevant pairs: a quarter of the resamples holds none, and those count as 0.
-    found = resampling.resample(np.array([[5, 0, 0, 0], [0, 0, 0, 5]]), 0.67, 20_000, 1)
+    found = resampling.resample(np.array([[5, 0, 0, 0], [0, 0, 0, 5]]), 0.67, resamples=20_000, seed=1)
     assert found is not None
     assert found.share == pytest.approx(0.75, abs=0.01)
     assert found.interval == (0.0, 1.0)
@@ -71,7 +71,7 @@ def test_a_resample_without_f1_does_not_reach_any_threshold() -> None:
 def test_same_seed_same_draws_over_several_chunks() -> None:
     confusion = np.array([(number % 7, number % 3, number % 2, 1) for number in range(90)])
     resamples = 2 * resampling.CHUNK // 90 + 5
-    one, same, other = (resampling.f1_of_resamples(confusion, resamples, seed) for seed in (4, 4, 5))
+    one, same, other = (resampling.f1_of_resamples(confusion, resamples, seed=seed) for seed in (4, 4, 5))
     assert len(one) == resamples
     assert (one == same).all()
     assert (one != other).any()
@@ -80,4 +80,4 @@ def test_same_seed_same_draws_over_several_chunks() -> None:
 
 
 def test_no_search_no_interval() -> None:
-    assert resampling.resample(np.zeros((0, 4), np.int64), 0.67, 100, 1) is None
+    assert resampling.resample(np.zeros((0, 4), np.int64), 0.67, resamples=100, seed=1) is None

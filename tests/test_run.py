@@ -185,7 +185,7 @@ def test_a_cost_limit_needs_to_know_the_cost(tmp_path: Path) -> None:
 def test_a_judge_must_be_sealed(tmp_path: Path) -> None:
     judge = Sure(identity())
     with Ledger.open(tmp_path / "l.jsonl") as book, pytest.raises(UsageError, match="is not sealed"):
-        asyncio.run(rating.rate(items(1), "pool", judge, book, JudgeSettings(), 1))
+        asyncio.run(rating.rate(items(1), "pool", judge=judge, ledger=book, settings=JudgeSettings(), seed=1))
     assert judge.batches == []
 
 
@@ -206,7 +206,11 @@ class Sure:
 
 def test_any_judge_can_be_run(tmp_path: Path) -> None:
     with sealed(tmp_path / "l.jsonl", identity()) as book:
-        outcome = asyncio.run(rating.rate(items(12), "validation", Sure(identity()), book, JudgeSettings(pairs_per_batch=5), 1))
+        outcome = asyncio.run(
+            rating.rate(
+                items(12), "validation", judge=Sure(identity()), ledger=book, settings=JudgeSettings(pairs_per_batch=5), seed=1
+            )
+        )
         assert set(book.ratings(ID).values()) == {2}
     assert (outcome.rated, outcome.requests, outcome.cost) == (12, 3, 0.375)
     purposes = {record["purpose"] for record in ledger.records(tmp_path / "l.jsonl") if record["kind"] == "reply"}
@@ -215,14 +219,22 @@ def test_any_judge_can_be_run(tmp_path: Path) -> None:
 
 def test_a_fault_of_the_judge_itself_is_raised_and_nothing_is_lost(tmp_path: Path) -> None:
     with sealed(tmp_path / "l.jsonl", identity()) as book, pytest.raises(ZeroDivisionError):
-        asyncio.run(rating.rate(items(12), "pool", Sure(identity(), ZeroDivisionError()), book, JudgeSettings(), 1))
+        asyncio.run(
+            rating.rate(
+                items(12), "pool", judge=Sure(identity(), ZeroDivisionError()), ledger=book, settings=JudgeSettings(), seed=1
+            )
+        )
     Ledger.open(tmp_path / "l.jsonl").close()
 
 
 def test_a_paid_reply_that_cannot_be_used_is_kept_and_counted(tmp_path: Path) -> None:
     paid = Answer("no", None, "m", Usage(7, 0, 3), 0.5)
     with sealed(tmp_path / "l.jsonl", identity()) as book:
-        outcome = asyncio.run(rating.rate(items(1), "pool", Sure(identity(), Unfit("cut", paid)), book, JudgeSettings(), 1))
+        outcome = asyncio.run(
+            rating.rate(
+                items(1), "pool", judge=Sure(identity(), Unfit("cut", paid)), ledger=book, settings=JudgeSettings(), seed=1
+            )
+        )
         assert outcome.failed == {items(1)[0].pair: "cut"}
         assert outcome.cost == 0.5
         assert book.totals(ID).usage == Usage(7, 0, 3)
@@ -235,9 +247,9 @@ def test_a_pair_whose_last_reply_came_before_a_kill_is_given_up(tmp_path: Path) 
     settings = JudgeSettings(attempts=1)
     with sealed(tmp_path / "l.jsonl", identity()) as book:
         batch = Batch.of(items(1))
-        book.add(entries.reply(ID, "pool", batch, Answer("?", "stop", "m")))
+        book.add(entries.reply(ID, "pool", batch=batch, answer=Answer("?", "stop", "m")))
         judge = Sure(identity())
-        outcome = asyncio.run(rating.rate(items(2), "pool", judge, book, settings, 1))
+        outcome = asyncio.run(rating.rate(items(2), "pool", judge=judge, ledger=book, settings=settings, seed=1))
     assert outcome.failed == {items(1)[0].pair: "no rating after 1 attempts"}
     assert [item.pair for batch in judge.batches for item in batch.items] == [items(2)[1].pair]
 
@@ -256,7 +268,9 @@ def test_cancelling_writes_what_was_answered(tmp_path: Path) -> None:
 
     async def cancelled(book: Ledger) -> None:
         judge = Slow(identity())
-        running = asyncio.create_task(rating.rate(items(60), "pool", judge, book, JudgeSettings(pairs_per_batch=10), 1))
+        running = asyncio.create_task(
+            rating.rate(items(60), "pool", judge=judge, ledger=book, settings=JudgeSettings(pairs_per_batch=10), seed=1)
+        )
         await judge.busy.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):

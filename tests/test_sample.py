@@ -19,7 +19,7 @@ def sample(scale: Scale) -> Dataset:
 
 
 def test_it_has_no_faults(scale: Scale) -> None:
-    assert faults.find(SAMPLE, scale, settings.load(SAMPLE)) == []
+    assert faults.find(SAMPLE, scale, settings=settings.load(SAMPLE)) == []
 
 
 @pytest.mark.parametrize(("language", "functions", "pairs", "rated_twice"), [("python", 87, 168, 48), ("go", 107, 164, 0)])

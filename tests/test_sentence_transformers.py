@@ -54,7 +54,7 @@ def test_its_cosines_rank_like_those_of_the_built_in_model(model: Path, sample: 
     texts = [query.search for query in queries] + [function.code for function in functions]
     cosines: list[Any] = []
     for name in (str(model), EmbeddingSettings().model):
-        made = vectors.complete(tmp_path / f"{len(cosines)}.parquet", embedding.embedder(EmbeddingSettings(name)), texts)
+        made = vectors.complete(tmp_path / f"{len(cosines)}.parquet", embedding.embedder(EmbeddingSettings(name)), texts=texts)
         assert made.rows.shape == (len(set(texts)), 384)
         cosines.append(
             made.of(query.search for query in queries) @ made.of(function.code for function in functions).T
@@ -65,8 +65,8 @@ def test_its_cosines_rank_like_those_of_the_built_in_model(model: Path, sample: 
 
 EMBED = """
 import sys
-from pools import embedding
-from pools.settings import EmbeddingSettings
+from pools.retrievers import embedding
+from pools.dataset.settings import EmbeddingSettings
 made = embedding.embedder(EmbeddingSettings(sys.argv[1]))
 texts = ["def add(a, b):\\n    return a + b", "sort a list", "x = 1\\n" * 400, "func (s *Stack) Pop() int { return s.a[0] }"]
 rows = made.embed(texts[int(sys.argv[2]):])
@@ -102,10 +102,10 @@ def test_pool_runs_it_from_its_folder_and_draws_the_same_whatever_the_threads(mo
         done = process("pool", "--data", folder, "--lang", "go", environment=environment)
         assert done.code == 0, done.err
         drawn.append({path.name: path.read_bytes() for path in (folder / "work" / "go").rglob("*.parquet")})
-        found = hits.read(hits.path(folder, "go", "embedding"))
+        found = hits.read(hits.path(folder, "go", retriever="embedding"))
         assert found
         assert all((hit.probability or 0) >= 0.3 for hit in found)
     assert drawn[0] == drawn[1]
-    learned = json.loads(calibration.path(folder, "go", "embedding").read_text(encoding="utf-8"))
+    learned = json.loads(calibration.path(folder, "go", retriever="embedding").read_text(encoding="utf-8"))
     assert learned["model"].startswith("model ")
     assert learned["brier"] < learned["base_rate_brier"]

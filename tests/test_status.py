@@ -54,12 +54,12 @@ def test_what_a_judge_took_is_the_sum_of_its_replies(capfd: Capture, tmp_path: P
     copy_sample(tmp_path / "sample")
     asked = Identity("m", templates.text("judge"), scale, 20_000, 1, {})
     with Ledger.open(dataset.work(tmp_path / "sample", "go") / "judgements.jsonl") as ledger:
-        ledger.add(entries.seal(asked, GateSettings(), 2, "0" * 64))
+        ledger.add(entries.seal(asked, GateSettings(), relevant_from=2, gold_sha256="0" * 64))
         for number in range(2):
             batch = Batch(((f"id{number}", Item((f"q{number}", "f"), "", "")),))
             answer = Answer(replies.encode({f"id{number}": 2}), "stop", "m", Usage(1_000, 200, 30), 0.25, 4)
-            ledger.add(entries.reply(asked.judge_id, "pool", batch, answer))
-        ledger.add(entries.failure(asked.judge_id, ("q9", "f"), "refused"))
+            ledger.add(entries.reply(asked.judge_id, "pool", batch=batch, answer=answer))
+        ledger.add(entries.failure(asked.judge_id, ("q9", "f"), reason="refused"))
     status = ("status", "--data", tmp_path / "sample", "--lang", "go")
     (entry,) = json.loads(judge(capfd, *status, "--json").out)["languages"]
     (found,) = entry["judges"]

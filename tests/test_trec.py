@@ -71,7 +71,7 @@ QRELS = "301 0 FT-1 0\n302\tQ0\tFT-1\t3\n\n301 0 FT-2 2\n"
 def load(folder: Path, scale: Scale, topics: str = TSV, documents: str = DOCUMENTS, qrels: str = QRELS) -> Collection:
     for name, text in (("t", topics), ("d", documents), ("q", qrels)):
         (folder / name).write_text(text, encoding="utf-8", newline="")
-    return trec.load(folder / "t", [folder / "d"], folder / "q", scale, 2)
+    return trec.load(folder / "t", [folder / "d"], qrels=folder / "q", scale=scale, relevant_from=2)
 
 
 @pytest.mark.parametrize("topics", [CLASSIC, XML, TSV])
@@ -126,7 +126,7 @@ def test_the_command_makes_a_sound_dataset(tmp_path: Path, scale: Scale) -> None
     arguments = ("trec", "--topics", tmp_path / "t", "--documents", tmp_path / "d", "--qrels", tmp_path / "q")
     done = run(*arguments, "--data", tmp_path / "data")
     assert done.stdout == "all: 2 searches (0 tuning), 2 functions, 3 rated pairs, 2 relevant\n"
-    assert faults.find(tmp_path / "data", scale, Settings()) == []
+    assert faults.find(tmp_path / "data", scale, settings=Settings()) == []
     before = bytes_of(tmp_path / "data")
     run(*arguments, "--data", tmp_path / "data")
     assert bytes_of(tmp_path / "data") == before
@@ -140,11 +140,15 @@ def test_several_compressed_files_of_documents(tmp_path: Path, scale: Scale) -> 
     load(tmp_path, scale)
     (tmp_path / "q").write_text("301 0 FT-1 1\n301 0 x 1\n")
     tables.write(tmp_path / "more.jsonl.gz", [{"_id": "x", "text": "y"}])
-    found = trec.load(tmp_path / "t", [tmp_path / "d", tmp_path / "more.jsonl.gz"], tmp_path / "q", scale, 2)
+    found = trec.load(
+        tmp_path / "t", [tmp_path / "d", tmp_path / "more.jsonl.gz"], qrels=tmp_path / "q", scale=scale, relevant_from=2
+    )
     assert [function.id for function in found.corpus or ()] == ["FT-1", "FT-2", "x"]
     tables.write(tmp_path / "more.parquet", [{"_id": "FT-1", "text": "y"}])
     with pytest.raises(DataError, match=r"more\.parquet, row 1: document 'FT-1' is already at .*d:15; keep one of them"):
-        trec.load(tmp_path / "t", [tmp_path / "d", tmp_path / "more.parquet"], tmp_path / "q", scale, 2)
+        trec.load(
+            tmp_path / "t", [tmp_path / "d", tmp_path / "more.parquet"], qrels=tmp_path / "q", scale=scale, relevant_from=2
+        )
 
 
 def test_a_collection_where_nothing_is_relevant_says_so(tmp_path: Path, scale: Scale) -> None:
@@ -206,7 +210,7 @@ def test_text_that_is_not_utf8_is_said(tmp_path: Path, scale: Scale) -> None:
     load(tmp_path, scale)
     (tmp_path / "d").write_bytes(DOCUMENTS.encode().replace(b"more", b"caf\xe9"))
     with pytest.raises(DataError, match=r"d: not UTF-8 \(.* at byte \d+\); write it again as UTF-8"):
-        trec.load(tmp_path / "t", [tmp_path / "d"], tmp_path / "q", scale, 2)
+        trec.load(tmp_path / "t", [tmp_path / "d"], qrels=tmp_path / "q", scale=scale, relevant_from=2)
 
 
 def test_a_value_that_json_cannot_hold_is_said_and_nothing_written(tmp_path: Path, scale: Scale) -> None:

@@ -27,7 +27,7 @@ def noisy(seed: int, share: float) -> dict[PairKey, int]:
 
 
 def results(*trials: Trial) -> tuple[Result, ...]:
-    return tuning.results(EXPERTS, trials, 2, 400, 1)
+    return tuning.results(EXPERTS, trials, relevant_from=2, resamples=400, seed=1)
 
 
 def cost(*spent: tuple[int, float], rated: int = 100) -> Figure:
@@ -65,7 +65,7 @@ def test_the_area_is_that_of_scikit_learn(rated: list[tuple[int, int]]) -> None:
 
     experts = {(f"q{n % 4}", f"f{n}"): (expert,) for n, (expert, _) in enumerate(rated)}
     ratings = {(f"q{n % 4}", f"f{n}"): judged for n, (_, judged) in enumerate(rated)}
-    found = tuning.results(experts, [trial(ratings)], 2, 100, 1)[0].area
+    found = tuning.results(experts, [trial(ratings)], relevant_from=2, resamples=100, seed=1)[0].area
     relevant = [expert >= 2 for expert, _ in rated]
     if len(set(relevant)) == 1:
         assert found == Figure(None, None)
@@ -81,9 +81,9 @@ def test_the_area_goes_by_scores_where_there_are_any(scored: list[tuple[int, flo
     experts = {(f"q{n % 4}", f"f{n}"): (expert,) for n, (expert, _) in enumerate(scored)}
     scores = {(f"q{n % 4}", f"f{n}"): score for n, (_, score) in enumerate(scored)}
     hits = {pair: 3 if score >= 0.3 else 0 for pair, score in scores.items()}
-    [found] = tuning.results(experts, [replace(trial(hits), scores=scores)], 2, 100, 1)
+    [found] = tuning.results(experts, [replace(trial(hits), scores=scores)], relevant_from=2, resamples=100, seed=1)
     relevant = [expert >= 2 for expert, _ in scored]
-    assert found.f1.value == agreement.compare(experts, hits, 2).f1
+    assert found.f1.value == agreement.compare(experts, hits, relevant_from=2).f1
     if len(set(relevant)) == 1:
         assert found.area == Figure(None, None)
     else:
@@ -94,9 +94,9 @@ def test_the_interval_of_many_scores_is_that_of_few_and_is_made_in_parts(monkeyp
     rng = random.Random(4)
     scores = {pair: given[0] / 3 + rng.uniform(-0.8, 0.8) for pair, given in EXPERTS.items()}
     ratings = dict.fromkeys(EXPERTS, 3)
-    whole = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], 2, 4000, 1)[0].area
+    whole = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], relevant_from=2, resamples=4000, seed=1)[0].area
     monkeypatch.setattr(tuning, "CELLS", 200 * 20)
-    parts = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], 2, 4000, 1)[0].area
+    parts = tuning.results(EXPERTS, [replace(trial(ratings), scores=scores)], relevant_from=2, resamples=4000, seed=1)[0].area
     assert whole.interval is not None
     assert parts.interval is not None
     assert parts != whole
@@ -112,7 +112,7 @@ def test_a_judge_that_knows_nothing_is_at_chance_and_its_interval_says_so() -> N
     assert poor.area.interval is not None
     assert poor.area.interval[0] < 0.5 < poor.area.interval[1]
     assert constant.area == Figure(0.5, (0.5, 0.5))
-    assert good.f1.value == agreement.compare(EXPERTS, noisy(1, 0.2), 2).f1
+    assert good.f1.value == agreement.compare(EXPERTS, noisy(1, 0.2), relevant_from=2).f1
     assert good.f1.interval is not None
 
 
@@ -134,7 +134,9 @@ def test_the_best_is_chosen_then_the_cheaper_and_never_one_that_left_pairs_out()
     assert tuning.choose(found) is found[3]
     assert found[1].unrated == 1
     assert tuning.choose(found[1:2]) is None
-    unpriced = tuning.results(EXPERTS, [trial(right, None, 300), trial(right, None, 200)], 2, 100, 1)
+    unpriced = tuning.results(
+        EXPERTS, [trial(right, None, 300), trial(right, None, 200)], relevant_from=2, resamples=100, seed=1
+    )
     assert tuning.choose(unpriced) is unpriced[1]
     lines = tuning.text(found, found[3]).splitlines()
     assert [line.endswith("chosen") for line in lines] == [False] * 4 + [True, False]

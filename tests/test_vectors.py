@@ -39,7 +39,7 @@ class Hashes:
 
 
 def test_vectors_are_of_length_1_and_found_by_their_text(tmp_path: Path) -> None:
-    found = vectors.complete(tmp_path / "v.parquet", Hashes(), TEXTS)
+    found = vectors.complete(tmp_path / "v.parquet", Hashes(), texts=TEXTS)
     rows = found.of(TEXTS[::-1])
     assert rows.dtype == numpy.float32
     assert numpy.linalg.norm(rows, axis=1) == pytest.approx([1] * len(TEXTS), abs=1e-6)
@@ -51,33 +51,33 @@ def test_vectors_are_of_length_1_and_found_by_their_text(tmp_path: Path) -> None
 
 def test_each_text_is_embedded_once_longest_first(tmp_path: Path) -> None:
     path, embedder, seen = tmp_path / "v.parquet", Hashes(), list[tuple[int, int]]()
-    vectors.complete(path, embedder, [*TEXTS, *TEXTS], lambda done, of: seen.append((done, of)))
+    vectors.complete(path, embedder, texts=[*TEXTS, *TEXTS], progress=lambda done, of: seen.append((done, of)))
     asked = [text for chunk in embedder.asked for text in chunk]
     assert sorted(asked) == sorted(TEXTS)
     assert [len(text) for text in asked] == sorted(map(len, TEXTS), reverse=True)
     assert seen == [(6, 20), (12, 20), (18, 20), (20, 20)]
     again = Hashes()
-    vectors.complete(path, again, [*TEXTS, "new"])
+    vectors.complete(path, again, texts=[*TEXTS, "new"])
     assert again.asked == [["new"]]
 
 
 def test_the_order_and_the_chunks_do_not_show_in_the_bytes(tmp_path: Path) -> None:
     paths = [tmp_path / f"{name}.parquet" for name in "abcd"]
     for path, texts, chunk in zip(paths, (TEXTS, TEXTS[::-1], TEXTS, TEXTS[:9]), (6, 6, 20, 6), strict=True):
-        vectors.complete(path, Hashes(chunk=chunk), texts)
-    vectors.complete(paths[3], Hashes(), TEXTS)
+        vectors.complete(path, Hashes(chunk=chunk), texts=texts)
+    vectors.complete(paths[3], Hashes(), texts=TEXTS)
     assert len({path.read_bytes() for path in paths}) == 1
     assert sorted(tmp_path.iterdir()) == paths
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     whole, path = tmp_path / "whole.parquet", tmp_path / "v.parquet"
-    vectors.complete(whole, Hashes(), TEXTS)
+    vectors.complete(whole, Hashes(), texts=TEXTS)
     first = Hashes(fail_at=2)
     with pytest.raises(KeyboardInterrupt):
-        vectors.complete(path, first, TEXTS)
+        vectors.complete(path, first, texts=TEXTS)
     second = Hashes()
-    vectors.complete(path, second, TEXTS)
+    vectors.complete(path, second, texts=TEXTS)
     assert [text for chunk in first.asked + second.asked for text in chunk] == sorted(
         TEXTS, key=lambda text: (-len(text), vectors.key_of(text))
     )
@@ -87,16 +87,16 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 def test_a_run_that_ended_before_its_chunks_were_merged_is_only_merged(tmp_path: Path) -> None:
     whole, path = tmp_path / "whole.parquet", tmp_path / "v.parquet"
-    made = vectors.complete(whole, Hashes(), TEXTS)
+    made = vectors.complete(whole, Hashes(), texts=TEXTS)
     for start, end in ((0, 12), (12, 20)):
         part = Vectors(made.embedder, made.keys[start:end], made.rows[start:end])
         vectors.write(path.with_suffix("") / f"{start}.parquet", part)
     unused = Hashes(fail_at=0)
-    assert vectors.complete(path, unused, TEXTS).keys == made.keys
+    assert vectors.complete(path, unused, texts=TEXTS).keys == made.keys
     assert path.read_bytes() == whole.read_bytes()
     assert not path.with_suffix("").exists()
     before = path.stat().st_mtime_ns
-    assert vectors.complete(path, unused, TEXTS[:3]).keys == made.keys
+    assert vectors.complete(path, unused, texts=TEXTS[:3]).keys == made.keys
     assert path.stat().st_mtime_ns == before
 
 
@@ -104,33 +104,33 @@ def test_a_killed_process_loses_one_chunk_at_most(tmp_path: Path) -> None:
     program = """
         import os, signal, sys
         from pathlib import Path
-        from pools import vectors
+        from pools.engines import vectors
         from tests.test_vectors import Hashes, TEXTS
         class Deadly(Hashes):
             def embed(self, texts):
                 if len(self.asked) == 2:
                     os.kill(os.getpid(), signal.SIGKILL)
                 return super().embed(texts)
-        vectors.complete(Path(sys.argv[1]), Deadly(), TEXTS)
+        vectors.complete(Path(sys.argv[1]), Deadly(), texts=TEXTS)
     """
     path = tmp_path / "v.parquet"
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(path)], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
     rest = Hashes()
-    found = vectors.complete(path, rest, TEXTS)
+    found = vectors.complete(path, rest, texts=TEXTS)
     assert sum(map(len, rest.asked)) == len(TEXTS) - 12
     assert len(found.keys) == len(TEXTS)
 
 
 def test_vectors_of_another_embedder_are_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "v.parquet"
-    vectors.complete(path, Hashes(), TEXTS)
+    vectors.complete(path, Hashes(), texts=TEXTS)
     with pytest.raises(KeyboardInterrupt):
-        vectors.complete(path, Hashes("other", width=7, fail_at=1), TEXTS)
+        vectors.complete(path, Hashes("other", width=7, fail_at=1), texts=TEXTS)
     held = vectors.read(path)
     assert held is not None
     assert held.embedder == "hashes"
-    found = vectors.complete(path, Hashes("third", width=3), TEXTS)
+    found = vectors.complete(path, Hashes("third", width=3), texts=TEXTS)
     assert (found.embedder, found.rows.shape) == ("third", (20, 3))
     kept = vectors.read(path)
     assert kept is not None
@@ -141,7 +141,7 @@ def test_vectors_of_another_embedder_are_made_anew(tmp_path: Path) -> None:
 def test_long_texts_are_cut_and_lone_surrogates_do_no_harm(tmp_path: Path) -> None:
     embedder = Hashes()
     long, odd = "y" * (vectors.CHARACTERS + 5), "a\ud800b"
-    found = vectors.complete(tmp_path / "v.parquet", embedder, [long, long + "z", odd])
+    found = vectors.complete(tmp_path / "v.parquet", embedder, texts=[long, long + "z", odd])
     assert embedder.asked == [["y" * vectors.CHARACTERS, "a?b"]]
     assert (found.of([long])[0] == found.of([long + "z"])[0]).all()
 
@@ -162,21 +162,21 @@ def test_what_is_no_vector_is_refused(tmp_path: Path, rows: Callable[[Sequence[s
             return rows(texts)
 
     with pytest.raises(UsageError, match=message):
-        vectors.complete(tmp_path / "v.parquet", Odd(), TEXTS)
+        vectors.complete(tmp_path / "v.parquet", Odd(), texts=TEXTS)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_embedder_that_changes_its_width_is_refused(tmp_path: Path) -> None:
-    vectors.complete(tmp_path / "v.parquet", Hashes(width=4), TEXTS[:3])
+    vectors.complete(tmp_path / "v.parquet", Hashes(width=4), texts=TEXTS[:3])
     with pytest.raises(UsageError, match="4 and 5 figures"):
-        vectors.complete(tmp_path / "v.parquet", Hashes(width=5), TEXTS)
+        vectors.complete(tmp_path / "v.parquet", Hashes(width=5), texts=TEXTS)
 
 
 def test_a_file_that_holds_no_vectors_is_named(tmp_path: Path) -> None:
     path = tmp_path / "v.parquet"
     path.write_bytes(b"PAR1 not really")
     with pytest.raises(DataError, match=r"v\.parquet: not a file of vectors .* remove it"):
-        vectors.complete(path, Hashes(), TEXTS)
+        vectors.complete(path, Hashes(), texts=TEXTS)
 
 
 def test_models_of_like_names_have_files_of_their_own(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_models_of_like_names_have_files_of_their_own(tmp_path: Path) -> None:
         EmbeddingSettings("a/b"), EmbeddingSettings("a-b"), EmbeddingSettings("a/b", "http://one"),
         EmbeddingSettings("../../a"), EmbeddingSettings("m" * 300),
     ]  # fmt: skip
-    paths = [vectors.path(tmp_path, "go", settings) for settings in named]
+    paths = [vectors.path(tmp_path, "go", settings=settings) for settings in named]
     assert len(set(paths)) == len(paths)
     assert {path.parent for path in paths} == {tmp_path / "work" / "go" / "vectors"}
     assert max(len(path.name) for path in paths) < 100
@@ -193,14 +193,14 @@ def test_models_of_like_names_have_files_of_their_own(tmp_path: Path) -> None:
 def test_similarity_needs_a_vector_of_everything(tmp_path: Path) -> None:
     queries = [Query("go", "q", "text a"), Query("go", "r", "text b")]
     functions = [Function("f", "go", "text a"), Function("g", "go", "text c")]
-    made = vectors.complete(tmp_path / "v.parquet", Hashes(), ["text a", "text b", "text c"])
-    found = vectors.between(made, queries, functions)
+    made = vectors.complete(tmp_path / "v.parquet", Hashes(), texts=["text a", "text b", "text c"])
+    found = vectors.between(made, queries, functions=functions)
     assert found is not None
     assert found.cosine(("q", "f")) == 1
     a, c = (numpy.array(row, float) for row in Hashes().embed(["text a", "text c"]))
     assert found.cosine(("q", "g")) == pytest.approx(a @ c / numpy.linalg.norm(a) / numpy.linalg.norm(c), abs=1e-6)
-    assert vectors.between(made, queries, [*functions, Function("h", "go", "text d")]) is None
-    assert vectors.between(None, queries, functions) is None
+    assert vectors.between(made, queries, functions=[*functions, Function("h", "go", "text d")]) is None
+    assert vectors.between(None, queries, functions=functions) is None
 
 
 @given(st.lists(st.lists(st.text("ab", max_size=2), min_size=1, max_size=6, unique=True), min_size=1, max_size=5))
@@ -220,7 +220,7 @@ def test_merged_each_key_has_the_vector_of_the_first_that_has_it(parts: list[lis
 
 def test_a_file_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "v.parquet"
-    made = vectors.complete(path, Hashes(), TEXTS)
+    made = vectors.complete(path, Hashes(), texts=TEXTS)
     for rows in (1, 7, len(TEXTS), 100):
         monkeypatch.setattr(vectors, "ROWS", rows)
         found = vectors.read(path)

@@ -47,7 +47,7 @@ from tests.test_kill import Killer
 Capture = pytest.CaptureFixture[str]
 SPELLINGS = ["Yes", "yes", " yes", "YES", "Yes.", "**Yes", '"yes"', "\u2581Yes", "\u0120yes", "yes\n"]
 SETTINGS = Settings(judge=JudgeSettings(concurrency=4, timeout=2.0))
-ASKS = asking.identity(SETTINGS, "m", templates.text("yesno"))
+ASKS = asking.identity(SETTINGS, "m", wording=templates.text("yesno"))
 
 
 def log(**shares: float) -> list[tuple[str, float]]:
@@ -59,8 +59,8 @@ def test_a_word_counts_in_every_spelling(yes: str) -> None:
     no = yes.replace("Yes", "No").replace("yes", "no").replace("YES", "NO")
     told = [(yes, math.log(0.3)), ("yEs,", math.log(0.1)), (no, math.log(0.1)), ("Not", math.log(0.4)), ("yesterday", -1.0)]
     assert llm.probability(told) == pytest.approx(0.8)
-    assert llm.read(yes.lstrip("\u0120"), "stop", told) == YesOrNo(True, llm.probability(told))
-    assert llm.read(no.lstrip("\u0120"), "stop", told) == YesOrNo(False, llm.probability(told))
+    assert llm.read(yes.lstrip("\u0120"), "stop", logprobs=told) == YesOrNo(True, llm.probability(told))
+    assert llm.read(no.lstrip("\u0120"), "stop", logprobs=told) == YesOrNo(False, llm.probability(told))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["yes", " No", "maybe", ""]), st.floats(-60, 0)), max_size=6))
@@ -78,7 +78,7 @@ def test_what_is_set_against_nothing_is_no_probability() -> None:
     assert llm.probability(log(Maybe=0.7, I=0.1)) is None
     assert llm.probability(log(Yes=0.7, I=0.1)) == 1.0
     assert llm.probability([("yes", -9999.0), ("I", -0.1)]) is None
-    assert llm.read("Yes", "stop", ()) == YesOrNo(True, None)
+    assert llm.read("Yes", "stop", logprobs=()) == YesOrNo(True, None)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_what_is_set_against_nothing_is_no_probability() -> None:
 )
 def test_an_answer_is_its_first_word_or_neither(text: str, yes: bool | None) -> None:
     told = log(Yes=0.5, No=0.25)
-    assert llm.read(text, "stop", told) == YesOrNo(yes, None if yes is None else llm.probability(told))
-    assert llm.read(text, "content_filter", told) == YesOrNo(None, None)
+    assert llm.read(text, "stop", logprobs=told) == YesOrNo(yes, None if yes is None else llm.probability(told))
+    assert llm.read(text, "content_filter", logprobs=told) == YesOrNo(None, None)
 
 
 def test_a_hit_is_a_yes_or_probable_enough() -> None:
@@ -139,7 +139,7 @@ def fused(rankings: list[list[str]]) -> list[str]:
 @given(st.permutations([f"f{n:02}" for n in range(40)]), st.permutations([f"f{n:02}" for n in range(40)]), st.integers(1, 45))
 def test_the_best_are_those_of_reciprocal_rank_fusion(first: list[str], second: list[str], most: int) -> None:
     query = Query("go", "q0", "search", "test", {})
-    found = llm.best([query], [{"q0": first[:30]}, {"q0": second}], most)
+    found = llm.best([query], [{"q0": first[:30]}, {"q0": second}], most=most)
     assert found == tuple(sorted(("q0", name) for name in fused([first[:30], second])[:most]))
 
 
@@ -156,7 +156,7 @@ def test_the_nearest_go_by_cosine_then_by_id() -> None:
     keyed = {files.sha256(text.encode()): row for text, row in rows.items()}
     made = Vectors("e", tuple(sorted(keyed)), numpy.array([keyed[key] for key in sorted(keyed)], dtype=numpy.float32))
     functions = [function(name, code) for name, code in codes.items()]
-    assert llm.nearest([Query("go", "q0", "search", "test", {})], functions, made, 3) == {"q0": ["f0", "f3", "f2"]}
+    assert llm.nearest([Query("go", "q0", "search", "test", {})], functions, vectors=made, most=3) == {"q0": ["f0", "f3", "f2"]}
 
 
 def function(name: str, code: str) -> Function:
@@ -164,20 +164,30 @@ def function(name: str, code: str) -> Function:
 
 
 def ask(fake: FakeApi, path: Path, pairs: list[Item], limits: Limits = NO_LIMITS, settings: Settings = SETTINGS) -> Outcome:
-    asks = asking.identity(settings, "m", templates.text("yesno"))
+    asks = asking.identity(settings, "m", wording=templates.text("yesno"))
 
     async def all_of_them() -> Outcome:
-        client = Client(fake.url, "sk-secret", "m", asks.sampling, 4, 2.0, QuickClock())
+        client = Client(
+            fake.url, "sk-secret", model="m", sampling=asks.sampling, concurrency=4, timeout=2.0, clock=QuickClock()
+        )
         with Answers.open(path) as answers:
             return await asking.ask(
-                pairs, YesNo(asks, client), answers, settings.judge, 1, lambda _: None, limits, PriceSettings(), lambda _: None
-            )  # fmt: skip
+                pairs,
+                YesNo(asks, client),
+                answers=answers,
+                settings=settings.judge,
+                seed=1,
+                progress=lambda _: None,
+                limits=limits,
+                prices=PriceSettings(),
+                note=lambda _: None,
+            )
 
     return asyncio.run(all_of_them())
 
 
 def given_answers(path: Path, settings: Settings = SETTINGS) -> dict[PairKey, YesOrNo]:
-    found = Answers.read(path).given(asking.identity(settings, "m", templates.text("yesno")).judge_id)
+    found = Answers.read(path).given(asking.identity(settings, "m", wording=templates.text("yesno")).judge_id)
     return {
         pair: YesOrNo(answer.yes, None if answer.probability is None else round(answer.probability, 9))
         for pair, answer in found.items()
@@ -232,7 +242,7 @@ def test_the_first_answer_to_a_pair_stands(tmp_path: Path) -> None:
     with Answers.open(tmp_path / "yesno.jsonl") as answers:
         answers.enter(ASKS)
         for text in ("Perhaps", "No", "Yes"):
-            answers.add(entries.reply(ASKS.judge_id, "pool", batch, judge_answer.Answer(text, "stop", "m")))
+            answers.add(entries.reply(ASKS.judge_id, "pool", batch=batch, answer=judge_answer.Answer(text, "stop", "m")))
         assert answers.given(ASKS.judge_id) == {items(1)[0].pair: YesOrNo(False, None)}
     assert given_answers(tmp_path / "yesno.jsonl") == {items(1)[0].pair: YesOrNo(False, None)}
 
@@ -324,9 +334,9 @@ def test_a_changed_line_is_found_and_a_second_writer_kept_out(tmp_path: Path) ->
 
 
 def test_a_template_that_hides_the_code_is_refused_by_the_name_of_its_setting(tmp_path: Path) -> None:
-    asks = asking.identity(SETTINGS, "m", "Does it do {{ items[0].search }}?")
+    asks = asking.identity(SETTINGS, "m", wording="Does it do {{ items[0].search }}?")
     with pytest.raises(UsageError, match=r"item.code as it is; mend the .j2 file named by llm.prompt"):
-        asking.plan(items(1), asks, Answers(tmp_path / "yesno.jsonl"), SETTINGS)
+        asking.plan(items(1), asks, answers=Answers(tmp_path / "yesno.jsonl"), settings=SETTINGS)
 
 
 def test_code_cannot_close_its_fence_or_carry_a_secret(tmp_path: Path) -> None:
@@ -372,7 +382,7 @@ def test_pool_asks_about_every_pair_and_writes_hits_with_probabilities(capfd: Ca
         again = judge(capfd, "pool", "--data", folder, "--lang", "go", "--base-url", fake.url, "--json")
         every = texts(folder, "go")
         assert len(fake.requests) == len(every)
-    found = {hit.pair: hit for hit in hits.read(hits.path(folder, "go", "llm"))}
+    found = {hit.pair: hit for hit in hits.read(hits.path(folder, "go", retriever="llm"))}
     sure = {pair: sure_of(shown) for pair, shown in every.items()}
     assert {pair: hit.probability for pair, hit in found.items()} == pytest.approx(
         {pair: figure for pair, figure in sure.items() if figure >= 0.3}
@@ -392,10 +402,10 @@ def test_what_the_prefilter_leaves_out_stays_in_the_strata_with_its_true_probabi
     assert "go: llm.prefilter goes by bm25 alone" in done.err
     data = dataset.load(folder, SCALE)
     queries, functions = data.queries_of("go"), data.functions_of("go")
-    chosen = {hit.pair for hit in bm25.search(queries, functions, 3)}
-    assert {hit.pair for hit in hits.read(hits.path(folder, "go", "llm"))} == chosen
+    chosen = {hit.pair for hit in bm25.search(queries, functions, depth=3)}
+    assert {hit.pair for hit in hits.read(hits.path(folder, "go", retriever="llm"))} == chosen
     assert len(fake.requests) == len(chosen)
-    loose = {hit.pair for hit in hits.read(hits.path(folder, "go", "grep-any"))}
+    loose = {hit.pair for hit in hits.read(hits.path(folder, "go", retriever="grep-any"))}
     experts = set(data.experts_of("go"))
     drawn = [entry for entry in pooled.read(pooled.path(folder, "go")) if entry.stratum is not None]
     assert {entry.pair for entry in drawn if entry.stratum == pooled.POOLED} == chosen - experts
@@ -431,7 +441,7 @@ def test_the_prefilter_goes_by_bm25_and_embedding_together(capfd: Capture, tmp_p
             right = numpy.array(letters(entry.code))
             cosine[entry.id] = round(float(left @ right / numpy.sqrt((left @ left) * (right @ right))), 6)
         near = sorted(cosine, key=lambda name: (-cosine[name], name))[: llm.depth(4)]
-        words = [hit.function_id for hit in bm25.search([query], functions, llm.depth(4))]
+        words = [hit.function_id for hit in bm25.search([query], functions, depth=llm.depth(4))]
         wanted |= {(query.search_id, name) for name in fused([words, near])[:4]}
     shown = texts(tmp_path, "go")
     assert Counter(fake.asked_pairs) == Counter(shown[pair] for pair in wanted)
@@ -487,7 +497,7 @@ def test_killed_and_started_again_it_asks_about_no_answered_pair_twice(tmp_path:
 def test_neither_and_missing_probabilities_are_counted(capfd: Capture, tmp_path: Path) -> None:
     folder = sample(tmp_path, 'model = "m"\nprefilter = 2', '"llm"')
     data = dataset.load(folder, SCALE)
-    first = bm25.search(data.queries_of("go"), data.functions_of("go"), 1)[0].pair
+    first = bm25.search(data.queries_of("go"), data.functions_of("go"), depth=1)[0].pair
     odd = texts(folder, "go")[first]
 
     def answer(search: str, code: str) -> tuple[str, dict[str, float]]:
@@ -500,7 +510,7 @@ def test_neither_and_missing_probabilities_are_counted(capfd: Capture, tmp_path:
     figures = entry["llm"]
     assert (figures["neither"], figures["without_probability"]) == (1, figures["pairs"] - 1)
     assert fake.asked_pairs.count(odd) == 3
-    found = hits.read(hits.path(folder, "go", "llm"))
+    found = hits.read(hits.path(folder, "go", retriever="llm"))
     assert first not in {hit.pair for hit in found}
     assert {(hit.score, hit.probability) for hit in found} == {(1.0, None)}
     assert "go: 1 pairs got no yes or no (off-scale after 3 attempts), and are no hits of llm" in done.err

@@ -6,7 +6,7 @@ is nought is None, never 0 or 1: what cannot be measured must not look measured.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -134,14 +134,13 @@ def _means(experts: Sequence[Sequence[int]]) -> Floats:
     return sums / sizes
 
 
-def compare(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, int], relevant_from: float) -> Agreement:
+def compare(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, int], *, relevant_from: float) -> Agreement:
     """Return the agreement over the pairs that both rated.
 
     `experts` has one or more ratings a pair, in rating order, `ratings` the judge's; a pair is relevant where the experts'
     mean, or the judge's rating, is at least `relevant_from`.
     """
-    both, judge_only, expert_only, neither = (int(count) for count in total(verdicts(align(experts, ratings), relevant_from)))
-    return agreement(both, judge_only, expert_only, neither)
+    return agreement(total(verdicts(align(experts, ratings), relevant_from)))
 
 
 def total(given: Verdicts) -> Integers:
@@ -149,8 +148,8 @@ def total(given: Verdicts) -> Integers:
     return given.confusion().sum(axis=0, dtype=np.int64) if given.searches else np.zeros(4, np.int64)
 
 
-def agreement(both: int, judge_only: int, expert_only: int, neither: int) -> Agreement:
-    """Return the figures that follow from the counts of pairs relevant by both, one or neither of judge and experts.
+def agreement(counts: Iterable[int]) -> Agreement:
+    """Return the figures that follow from counts of pairs: relevant by both, judge alone, experts alone, neither.
 
     - precision: both / relevant by the judge; recall: both / relevant by the experts (van Rijsbergen, Information
       Retrieval, 1979, chapter 7); F1 = 2 both / (2 both + judge_only + expert_only), their harmonic mean, which is None
@@ -159,6 +158,7 @@ def agreement(both: int, judge_only: int, expert_only: int, neither: int) -> Agr
       nominal scales, 1960); None where both always say the same one thing.
     - always_f1: the F1 of a judge that calls every pair relevant, the floor to read F1 against.
     """
+    both, judge_only, expert_only, neither = map(int, counts)
     pairs = both + judge_only + expert_only + neither
     judged, experts, same = both + judge_only, both + expert_only, both + neither
     # In whole numbers up to the one division, so that a value on the threshold compares as equal to it.

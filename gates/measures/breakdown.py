@@ -48,6 +48,7 @@ class Breakdown:
 def by(
     dimension: str,
     experts: Mapping[PairKey, Sequence[int]],
+    *,
     ratings: Mapping[PairKey, int],
     relevant_from: float,
     groups: Callable[[PairKey], Iterable[str]],
@@ -62,11 +63,11 @@ def by(
             members.setdefault(name, []).append(index)
     chosen = {name: np.array(members[name]) for name in sorted(members)}
     overall = float(same.mean()) if len(same) else 0.0
-    levels = _holm({name: _error(same[index], verdicts.search[index], overall) for name, index in chosen.items()})
+    levels = _holm({name: _error(same[index], verdicts.search[index], overall=overall) for name, index in chosen.items()})
     found = []
     for name, of_group in chosen.items():
         level, rejected = levels[name]
-        bounds = _interval(same[of_group], verdicts.search[of_group], level)
+        bounds = _interval(same[of_group], verdicts.search[of_group], level=level)
         found.append(
             Group(
                 name=name,
@@ -99,21 +100,21 @@ def bands(values: Mapping[PairKey, int], count: int = 4) -> Callable[[PairKey], 
     return band
 
 
-def _interval(same: Booleans, search: Integers, level: float) -> tuple[float, float]:
+def _interval(same: Booleans, search: Integers, *, level: float) -> tuple[float, float]:
     _, number = np.unique(search, return_inverse=True)
     counts = np.bincount(number)
     hits = np.bincount(number, weights=same).astype(np.int64)
-    bounds = interval.of_share(hits, counts, counts, level)
+    bounds = interval.of_share(hits, counts, sizes=counts, level=level)
     assert bounds is not None  # noqa: S101  a group has a pair
     return bounds
 
 
-def _error(same: Booleans, search: Integers, overall: float) -> float:
+def _error(same: Booleans, search: Integers, *, overall: float) -> float:
     """The smallest alpha at which the group's interval excludes the overall share, by bisection: its p-value."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2
-        bounds = _interval(same, search, 1 - middle)
+        bounds = _interval(same, search, level=1 - middle)
         low, high = (low, middle) if not bounds[0] <= overall <= bounds[1] else (middle, high)
     return high
 

@@ -45,6 +45,7 @@ class Comparison:
 def compare(
     experts: Mapping[PairKey, Sequence[int]],
     first: Mapping[PairKey, int],
+    *,
     second: Mapping[PairKey, int],
     relevant_from: float,
     resamples: int,
@@ -55,12 +56,12 @@ def compare(
     one = agreement.verdicts(agreement.align(shared, first), relevant_from)
     two = agreement.verdicts(agreement.align(shared, second), relevant_from)
     counts = one.confusion(), two.confusion()
-    f1 = [agreement.agreement(*(int(count) for count in confusion.sum(axis=0))).f1 for confusion in counts]
+    f1 = [agreement.agreement(confusion.sum(axis=0)).f1 for confusion in counts]
     difference = interval = share = None
     if f1[0] is not None and f1[1] is not None:
         difference = f1[1] - f1[0]
         rows = np.column_stack([part for some in counts for part in (some[:, 0], some[:, 1] + some[:, 2])])
-        sums = resampling.sums_of_resamples(rows, resamples, seed)
+        sums = resampling.sums_of_resamples(rows, resamples, seed=seed)
         moved = resampling.f1_of(sums[:, 2], sums[:, 3]) - resampling.f1_of(sums[:, 0], sums[:, 1])
         interval, share = resampling.percentile_interval(moved), float(np.mean(moved > 0))
     right = one.judge == one.expert, two.judge == two.expert
@@ -73,11 +74,11 @@ def compare(
         share=share,
         corrected=int((~right[0] & right[1]).sum()),
         spoiled=int((right[0] & ~right[1]).sum()),
-        flips=flips(first, second, relevant_from),
+        flips=flips(first, second, relevant_from=relevant_from),
     )
 
 
-def flips(first: Mapping[PairKey, int], second: Mapping[PairKey, int], relevant_from: float) -> Flips:
+def flips(first: Mapping[PairKey, int], second: Mapping[PairKey, int], *, relevant_from: float) -> Flips:
     """Return how often two judges' verdicts differ, either way, over every pair that both rated."""
     shared = [pair for pair in first if pair in second]
     verdicts = [(first[pair] >= relevant_from, second[pair] >= relevant_from) for pair in shared]

@@ -22,11 +22,11 @@ LEVEL = 0.95
 def of_f1(confusion: Integers, level: float = LEVEL) -> tuple[float, float] | None:
     """Return the interval of F1 from the rows of `Verdicts.confusion`, one a search; None where F1 is undefined."""
     hits, misses = confusion[:, 0], confusion[:, 1] + confusion[:, 2]
-    bounds = of_share(hits, hits + misses, confusion.sum(axis=1), level)
+    bounds = of_share(hits, hits + misses, sizes=confusion.sum(axis=1), level=level)
     return None if bounds is None else (_f1(bounds[0]), _f1(bounds[1]))
 
 
-def of_share(hits: Integers, counts: Integers, sizes: Integers, level: float = LEVEL) -> tuple[float, float] | None:
+def of_share(hits: Integers, counts: Integers, *, sizes: Integers, level: float = LEVEL) -> tuple[float, float] | None:
     """Return the interval of sum(hits) / sum(counts), both a search each; None where nothing was counted.
 
     `sizes` is how many pairs each search has, counted or not. With fewer than two searches independence is all there is.

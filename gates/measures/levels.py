@@ -64,6 +64,7 @@ class LeftOut:
 def compare(
     experts: Mapping[PairKey, Sequence[int]],
     ratings: Mapping[PairKey, int],
+    *,
     scale: Sequence[int],
     relevant_from: float,
     resamples: int,
@@ -82,8 +83,8 @@ def compare(
     """
     pairs = agreement.align(experts, ratings).rated
     size = len(scale)
-    rows = _rows(pairs, scale, relevant_from)
-    drawn = _resampled(rows, resamples, seed) if len(rows) else rows
+    rows = _rows(pairs, scale, relevant_from=relevant_from)
+    drawn = _resampled(rows, resamples, seed=seed) if len(rows) else rows
     whole = rows.sum(axis=0, keepdims=True)
     cells, counts = size * size, size * size + 4
 
@@ -105,8 +106,8 @@ def compare(
                 rating=rating,
                 judge=int(table[:, level].sum()),
                 experts=int(table[level].sum()),
-                precision=figure(lambda sums, level=level: _share(sums, size, level, axis=1)),  # type: ignore[misc]
-                recall=figure(lambda sums, level=level: _share(sums, size, level, axis=2)),  # type: ignore[misc]
+                precision=figure(lambda sums, level=level: _share(sums, size, level=level, axis=1)),  # type: ignore[misc]
+                recall=figure(lambda sums, level=level: _share(sums, size, level=level, axis=2)),  # type: ignore[misc]
             )
             for level, rating in enumerate(scale)
         ),
@@ -133,23 +134,23 @@ def left_out(experts: Mapping[PairKey, Sequence[int]], relevant_from: float) -> 
     return LeftOut(len(several), same / len(several), 2 * both / either if either else None)
 
 
-def _rows(pairs: agreement.Pairs, scale: Sequence[int], relevant_from: float) -> Floats:
+def _rows(pairs: agreement.Pairs, scale: Sequence[int], *, relevant_from: float) -> Floats:
     """A row a search: the table of levels, the four counts of verdicts, the coincidences, and the sum of judge less experts."""
     verdicts = agreement.verdicts(pairs, relevant_from)
     judged = np.array(pairs.judge, np.int64) - scale[0]
     means = np.array([sum(given) / len(given) for given in pairs.experts]) - scale[0]
     cell = np.floor(means + 0.5).astype(np.int64) * len(scale) + judged
-    tables = _by_search(verdicts.search, cell, verdicts.searches, len(scale) ** 2)
-    coincidences = _coincidences(_values(pairs, scale), verdicts.search, verdicts.searches)
+    tables = _by_search(verdicts.search, cell, searches=verdicts.searches, cells=len(scale) ** 2)
+    coincidences = _coincidences(_values(pairs, scale), verdicts.search, searches=verdicts.searches)
     gaps = np.bincount(verdicts.search, weights=judged - means, minlength=verdicts.searches)
     return np.column_stack([tables, verdicts.confusion(), coincidences, gaps])
 
 
-def _by_search(search: Integers, cell: Integers, searches: int, cells: int) -> Integers:
+def _by_search(search: Integers, cell: Integers, *, searches: int, cells: int) -> Integers:
     return np.bincount(search * cells + cell, minlength=searches * cells).reshape(searches, cells)
 
 
-def _resampled(rows: Floats, resamples: int, seed: int) -> Floats:
+def _resampled(rows: Floats, resamples: int, *, seed: int) -> Floats:
     """Sums of the rows of resampled searches: (resamples, columns)."""
     random = np.random.default_rng(seed)
     count = len(rows)
@@ -173,7 +174,7 @@ def _values(pairs: agreement.Pairs, scale: Sequence[int]) -> Integers:
     return values
 
 
-def _coincidences(values: Integers, search: Integers, searches: int) -> Floats:
+def _coincidences(values: Integers, search: Integers, *, searches: int) -> Floats:
     """Each search's coincidence matrix: ordered pairs of values that two raters gave a pair, weighted 1 / (raters - 1)."""
     size = values.shape[1]
     products = (values[:, :, None] * values[:, None, :] - np.eye(size) * values[:, None, :]).astype(float)
@@ -209,7 +210,7 @@ def _kappa(tables: Floats) -> Floats:
     return 1 - _ratio((tables * weights).sum(axis=(1, 2)) * pairs, expected)
 
 
-def _share(sums: Floats, size: int, level: int, axis: int) -> Floats:
+def _share(sums: Floats, size: int, *, level: int, axis: int) -> Floats:
     tables = sums[:, : size * size].reshape(-1, size, size)
     whole = tables.sum(axis=axis)[:, level]
     return _ratio(tables[:, level, level], whole)

@@ -38,7 +38,7 @@ Passes = Callable[[Integers], Booleans]
 
 
 def resample(
-    confusion: Integers, threshold: float, resamples: int, seed: int, passes: Passes | None = None
+    confusion: Integers, threshold: float, *, resamples: int, seed: int, passes: Passes | None = None
 ) -> Resampled | None:
     """Return the interval and the share for the rows of `Verdicts.confusion`, one a search; None without any search.
 
@@ -49,10 +49,10 @@ def resample(
     if not len(confusion):
         return None
     if passes is None:
-        f1 = f1_of_resamples(confusion, resamples, seed)
+        f1 = f1_of_resamples(confusion, resamples, seed=seed)
         passing = f1 >= threshold
     else:
-        sums = sums_of_resamples(confusion, resamples, seed)
+        sums = sums_of_resamples(confusion, resamples, seed=seed)
         f1 = f1_of(sums[:, 0], sums[:, 1] + sums[:, 2])
         passing = (f1 >= threshold) & passes(sums)
     return Resampled(percentile_interval(f1), float(np.count_nonzero(passing)) / resamples)
@@ -64,10 +64,10 @@ def percentile_interval(values: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def f1_of_resamples(confusion: Integers, resamples: int, seed: int) -> Floats:
+def f1_of_resamples(confusion: Integers, resamples: int, *, seed: int) -> Floats:
     """Return F1 of each resample of the rows (both, judge only, expert only, neither), 0 where it is undefined."""
     hits_and_errors = np.column_stack([confusion[:, 0], confusion[:, 1] + confusion[:, 2]])
-    return f1_of(*sums_of_resamples(hits_and_errors, resamples, seed).T)
+    return f1_of(*sums_of_resamples(hits_and_errors, resamples, seed=seed).T)
 
 
 def f1_of(hits: Integers, errors: Integers) -> Floats:
@@ -81,7 +81,7 @@ def share_of(part: Integers, whole: Integers) -> Floats:
     return share
 
 
-def sums_of_resamples(rows: Integers, resamples: int, seed: int) -> Integers:
+def sums_of_resamples(rows: Integers, resamples: int, *, seed: int) -> Integers:
     """Return the column sums of `resamples` draws, with replacement, of as many rows as there are: (resamples, columns).
 
     Depends on the rows only as a collection, not on their order, and not on how many threads there are.

@@ -59,6 +59,7 @@ class Result:
 def results(
     experts: Mapping[PairKey, Sequence[int]],
     trials: Sequence[Trial],
+    *,
     relevant_from: float,
     resamples: int,
     seed: int,
@@ -79,20 +80,20 @@ def results(
         pairs = agreement.align(experts, trial.ratings)
         verdicts = agreement.verdicts(pairs, relevant_from)
         confusion = verdicts.confusion()
-        f1 = agreement.compare(experts, trial.ratings, relevant_from).f1
+        f1 = agreement.compare(experts, trial.ratings, relevant_from=relevant_from).f1
         rated = pairs.rated
         scores = trial.scores or trial.ratings
         levels, level = np.unique(np.array([scores[key] for key in rated.keys], np.float64), return_inverse=True)
-        counts = _counts(verdicts, level, len(levels))
+        counts = _counts(verdicts, level, levels=len(levels))
         out.append(
             Result(
                 trial=trial,
                 pairs=len(rated.keys),
                 unrated=len(pairs.keys) - len(rated.keys),
                 f1=Figure(f1, interval.of_f1(confusion) if f1 is not None else None),
-                area=_area_figure(counts, resamples, seed),
+                area=_area_figure(counts, resamples, seed=seed),
                 cost_a_thousand=_cost(trial.spent, len(rated.keys)),
-                flips=_flips(trials[0].ratings, trial.ratings, experts, relevant_from) if index else None,
+                flips=_flips(trials[0].ratings, trial.ratings, pairs=experts, relevant_from=relevant_from) if index else None,
             )
         )
     return tuple(out)
@@ -113,13 +114,13 @@ def _merit(result: Result) -> tuple[float, float, float, int]:
     return (result.f1.value or 0.0, result.area.value or 0.0, -cost, -(trial.prompt_tokens + trial.completion_tokens))
 
 
-def _counts(verdicts: agreement.Verdicts, level: Integers, levels: int) -> Integers:
+def _counts(verdicts: agreement.Verdicts, level: Integers, *, levels: int) -> Integers:
     """A row a search: pairs at each level of the score that are relevant by the experts, then those that are not."""
     cell = verdicts.search * 2 * levels + np.where(verdicts.expert, 0, levels) + level
     return np.bincount(cell, minlength=verdicts.searches * 2 * levels).reshape(verdicts.searches, 2 * levels)
 
 
-def _area_figure(counts: Integers, resamples: int, seed: int) -> Figure:
+def _area_figure(counts: Integers, resamples: int, *, seed: int) -> Figure:
     if not len(counts):
         return Figure(None, None)
     whole = counts.sum(axis=0, keepdims=True)
@@ -129,7 +130,7 @@ def _area_figure(counts: Integers, resamples: int, seed: int) -> Figure:
     chunk = max(1, CELLS // counts.shape[1])
     resampled = np.concatenate(
         [
-            _area(resampling.sums_of_resamples(counts, min(chunk, resamples - start), seed + number))
+            _area(resampling.sums_of_resamples(counts, min(chunk, resamples - start), seed=seed + number))
             for number, start in enumerate(range(0, resamples, chunk))
         ]
     )
@@ -147,7 +148,7 @@ def _area(sums: Integers) -> Floats:
 
 
 def _flips(
-    first: Mapping[PairKey, int], other: Mapping[PairKey, int], pairs: Mapping[PairKey, Sequence[int]], relevant_from: float
+    first: Mapping[PairKey, int], other: Mapping[PairKey, int], *, pairs: Mapping[PairKey, Sequence[int]], relevant_from: float
 ) -> Figure:
     shared = sorted(pair for pair in pairs if pair in first and pair in other)
     if not shared:
@@ -156,7 +157,7 @@ def _flips(
     _, search = np.unique([search_id for search_id, _ in shared], return_inverse=True)
     counts = np.bincount(search)
     hits = np.bincount(search, weights=flipped).astype(np.int64)
-    return Figure(float(flipped.mean()), interval.of_share(hits, counts, counts))
+    return Figure(float(flipped.mean()), interval.of_share(hits, counts, sizes=counts))
 
 
 def _cost(spent: Sequence[tuple[int, float]], rated: int) -> Figure:

@@ -66,7 +66,7 @@ def read(folder: Path, language: str) -> tuple[Event, ...]:
     return tuple(out)
 
 
-def history(folder: Path, languages: Sequence[str], further: Iterable[Event] = ()) -> tuple[Event, ...]:
+def history(folder: Path, languages: Sequence[str], *, further: Iterable[Event] = ()) -> tuple[Event, ...]:
     """Return the events of several languages and `further` ones (a ledger's) by time.
 
     Times are whole seconds. Of the same one, `further` events come first, because nothing is merged before it is sealed.

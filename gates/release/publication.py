@@ -26,13 +26,13 @@ FOLDER = "export"
 CARD = "README.md"
 
 
-def export(data: Dataset, evidence: Mapping[str, Evidence], settings: Settings, scale: Scale) -> tuple[Path, ...]:
+def export(data: Dataset, evidence: Mapping[str, Evidence], *, settings: Settings, scale: Scale) -> tuple[Path, ...]:
     """Write the files of export/ and return their paths, the card last.
 
     `evidence` has an entry for each language with a judge (see `gates.verdict.evidence.Evidence`). Raises `GateClosed` for
     judge ratings that nothing admits, `DataError` where there is no corpus; in either case nothing is written.
     """
-    contents = render(data, evidence, settings, scale)
+    contents = render(data, evidence, settings=settings, scale=scale)
     folder = data.folder / FOLDER
     try:
         # All of it is on the disk before the first file of export/ changes.
@@ -49,11 +49,11 @@ def export(data: Dataset, evidence: Mapping[str, Evidence], settings: Settings, 
     return tuple(folder / name for name in contents)
 
 
-def render(data: Dataset, evidence: Mapping[str, Evidence], settings: Settings, scale: Scale) -> dict[str, bytes]:
+def render(data: Dataset, evidence: Mapping[str, Evidence], *, settings: Settings, scale: Scale) -> dict[str, bytes]:
     """Return the content of each file of export/ by name, the card last; raises as `export` does."""
     if data.corpus is None:
         raise DataError(f"{data.folder}: no corpus.jsonl.gz (or .jsonl, .parquet); an export needs the functions")
-    checked = [check(data, language, evidence.get(language), settings) for language in data.languages]
+    checked = [check(data, language, evidence=evidence.get(language), settings=settings) for language in data.languages]
     chapters = [chapter for chapter in checked if chapter is not None]
     place = {language: index for index, language in enumerate(data.languages)}
     queries = sorted(data.queries, key=lambda query: (place[query.language], query.search_id))
@@ -64,14 +64,14 @@ def render(data: Dataset, evidence: Mapping[str, Evidence], settings: Settings, 
         "queries.jsonl.gz": files.compress(tables.lines(query_row(query) for query in queries)),
         "corpus.jsonl.gz": files.compress(tables.lines(function_row(function) for function in corpus)),
         "qrels.jsonl.gz": files.compress(tables.lines(qrel_row(qrel) for qrel in qrels.ordered(data, data.qrels))),
-        CARD: card.text(data, chapters, settings, scale).encode("utf-8", "backslashreplace"),
+        CARD: card.text(data, chapters, settings=settings, scale=scale).encode("utf-8", "backslashreplace"),
     }
 
 
-def check(data: Dataset, language: str, evidence: Evidence | None, settings: Settings) -> Chapter | None:
+def check(data: Dataset, language: str, *, evidence: Evidence | None, settings: Settings) -> Chapter | None:
     """Return what the card tells of a language's judge, None without one; raises `GateClosed` where ratings may not leave."""
     events = journal.read(data.folder, language)
-    qrels.check(data, language, settings.relevant_from if evidence is None else evidence.seal.relevant_from)
+    qrels.check(data, language, relevant_from=settings.relevant_from if evidence is None else evidence.seal.relevant_from)
     if evidence is None:
         if qrels.carries(data, language):
             raise GateClosed(
@@ -81,19 +81,19 @@ def check(data: Dataset, language: str, evidence: Evidence | None, settings: Set
         return None
     # Where nothing admits, the verdict is computed and not read from gate.json: the card cannot show a figure edited there.
     if not qrels.carries(data, language):
-        return Chapter(language, evidence, proof.verdict(data, language, evidence), None, events)
-    _traced(data, language, evidence)
+        return Chapter(language, evidence, proof.verdict(data, language, evidence=evidence), None, events)
+    _traced(data, language, evidence=evidence)
     override = journal.override(events, evidence.judge_id)
     try:
-        record = proof.admits(data, language, evidence)
+        record = proof.admits(data, language, evidence=evidence)
     except GateClosed:
         if override is None:
             raise
-        return Chapter(language, evidence, proof.verdict(data, language, evidence), override, events)
+        return Chapter(language, evidence, proof.verdict(data, language, evidence=evidence), override, events)
     return Chapter(language, evidence, record, None, events)
 
 
-def _traced(data: Dataset, language: str, evidence: Evidence) -> None:
+def _traced(data: Dataset, language: str, *, evidence: Evidence) -> None:
     for qrel in data.qrels_of(language):
         row = f"{language}: the judgement of {qrel.search_id} {qrel.function_id}"
         if qrel.judge_rating is not None and evidence.ratings.get(qrel.pair) != qrel.judge_rating:

@@ -31,7 +31,7 @@ class Pooled(Protocol):
 
 
 def merge(
-    data: Dataset, language: str, pool: Iterable[Pooled], ratings: Mapping[PairKey, int], relevant_from: float
+    data: Dataset, language: str, *, pool: Iterable[Pooled], ratings: Mapping[PairKey, int], relevant_from: float
 ) -> tuple[Qrel, ...]:
     """Return the dataset's judgements with one judge's ratings of a language in them, sorted.
 
@@ -69,7 +69,7 @@ def merge(
 
 def withdraw(data: Dataset, language: str) -> tuple[Qrel, ...]:
     """Return the dataset's judgements without any judge's ratings of a language, sorted; expert ratings all stay."""
-    return merge(data, language, (), {}, 0)
+    return merge(data, language, pool=(), ratings={}, relevant_from=0)
 
 
 def carries(data: Dataset, language: str) -> bool:
@@ -82,7 +82,7 @@ def of_expert(qrel: Qrel) -> bool:
     return qrel.source == "expert" or bool(qrel.expert_ratings)
 
 
-def check(data: Dataset, language: str, relevant_from: float) -> None:
+def check(data: Dataset, language: str, *, relevant_from: float) -> None:
     """Raise `GateClosed` for a row of the experts' that does not follow from their ratings.
 
     Nothing asks the gate about such a row, so a judge's rating that poses as an expert's would leave with it.

@@ -38,17 +38,17 @@ class Chapter:
     events: tuple[Event, ...] = ()
 
 
-def text(data: Dataset, chapters: Sequence[Chapter], settings: Settings, scale: Scale) -> str:
+def text(data: Dataset, chapters: Sequence[Chapter], *, settings: Settings, scale: Scale) -> str:
     """Return the whole card."""
     title = settings.card.title or data.folder.resolve().name
     sections = [
-        _header(data, title, settings),
+        _header(data, title, settings=settings),
         f"# {title}",
         settings.card.source,
         _summary(data),
         _files(),
         "## Contents\n\n" + _contents(data),
-        _rating(data, chapters, scale, settings),
+        _rating(data, chapters, scale=scale, settings=settings),
         _judges(chapters) if chapters else "",
         _gates(data, chapters) if chapters else "",
         _pools(data, chapters),
@@ -58,7 +58,7 @@ def text(data: Dataset, chapters: Sequence[Chapter], settings: Settings, scale: 
     return "\n\n".join(section.strip("\n") for section in sections if section) + "\n"
 
 
-def _header(data: Dataset, title: str, settings: Settings) -> str:
+def _header(data: Dataset, title: str, *, settings: Settings) -> str:
     lines = ["---", f"pretty_name: {json.dumps(title, ensure_ascii=False)}", "language:"]
     lines += [f"- {language}" for language in NATURAL_LANGUAGES]
     lines.append(f"license: {json.dumps(settings.card.license, ensure_ascii=False)}")
@@ -127,7 +127,7 @@ def _contents(data: Dataset) -> str:
     )
 
 
-def _rating(data: Dataset, chapters: Sequence[Chapter], scale: Scale, settings: Settings) -> str:
+def _rating(data: Dataset, chapters: Sequence[Chapter], *, scale: Scale, settings: Settings) -> str:
     several = sum(len(qrel.expert_ratings) > 1 for qrel in data.qrels)
     # What is sealed decides which ratings are relevant, whatever judge.toml says now.
     sealed = {chapter.language: chapter.evidence.seal.relevant_from for chapter in chapters}

@@ -13,6 +13,7 @@ MOST_GROUPS = 12
 def bounds(
     record: GateRecord,
     baseline: float | None,
+    *,
     left_out: LeftOut | None,
     no_baseline: str | None = None,
     sees: str | None = None,
@@ -77,7 +78,7 @@ def breakdown(found: Breakdown) -> str:
     return wording.columns(rows) + more
 
 
-def comparison(found: Comparison, first: str, second: str) -> str:
+def comparison(found: Comparison, first: str, *, second: str) -> str:
     """Return how the second of two judges, called by the names given, does against the first."""
     moved = "undefined" if found.difference is None else f"{found.difference:+.4f}"
     interval = "undefined" if found.interval is None else f"{found.interval[0]:+.3f} to {found.interval[1]:+.3f}"

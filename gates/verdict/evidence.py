@@ -53,7 +53,7 @@ class Evidence:
     tried: int | None = None
 
 
-def published(data: Dataset, language: str, settings: Settings) -> Evidence | None:
+def published(data: Dataset, language: str, *, settings: Settings) -> Evidence | None:
     """Return the evidence that a published dataset carries in itself: the judge's ratings in its own rows; None without any.
 
     An audit of it can pass only as far as expert-rated pairs have a `judge_rating`; nothing was sealed, so it opens no gate.
@@ -63,23 +63,23 @@ def published(data: Dataset, language: str, settings: Settings) -> Evidence | No
     return Evidence(None, ratings, seal) if ratings else None
 
 
-def verdict(data: Dataset, language: str, evidence: Evidence, notes: Sequence[str] = ()) -> GateRecord:
+def verdict(data: Dataset, language: str, *, evidence: Evidence, notes: Sequence[str] = ()) -> GateRecord:
     """Return the verdict that follows from a language's evidence under what was sealed."""
     return gate_record.assess(
         language,
         data.experts_of(language),
-        evidence.ratings,
-        evidence.seal.gate,
-        evidence.seal.relevant_from,
-        gate_record.SEED,
-        evidence.judge_id,
-        notes,
-        searches_left_out(data, language, evidence.seal.gate),
-        evidence.full,
+        ratings=evidence.ratings,
+        gate=evidence.seal.gate,
+        relevant_from=evidence.seal.relevant_from,
+        seed=gate_record.SEED,
+        judge_id=evidence.judge_id,
+        notes=notes,
+        left_out=searches_left_out(data, language, gate=evidence.seal.gate),
+        full=evidence.full,
     )
 
 
-def admits(data: Dataset, language: str, evidence: Evidence) -> GateRecord:
+def admits(data: Dataset, language: str, *, evidence: Evidence) -> GateRecord:
     """Return the verdict that lets a language's judge ratings leave, or raise `GateClosed` with the cause and remedy.
 
     The one question that merging and exporting ask of the gate; see `gates.verdict.gate_record.admits`. Ratings published
@@ -94,12 +94,12 @@ def admits(data: Dataset, language: str, evidence: Evidence) -> GateRecord:
     return gate_record.admits(
         gate_record.read(gate_record.path(data.folder, language)),
         language,
-        evidence.judge_id,
-        data.experts_of(language),
-        evidence.ratings,
-        evidence.seal,
-        evidence.stated,
-        searches_left_out(data, language, evidence.seal.gate),
-        evidence.alarms,
-        evidence.full,
+        judge_id=evidence.judge_id,
+        experts=data.experts_of(language),
+        ratings=evidence.ratings,
+        seal=evidence.seal,
+        stated=evidence.stated,
+        left_out=searches_left_out(data, language, gate=evidence.seal.gate),
+        alarms=evidence.alarms,
+        full=evidence.full,
     )

@@ -57,6 +57,7 @@ class Findings:
 def find(
     record: GateRecord,
     experts: Experts,
+    *,
     ratings: Ratings,
     scale: Sequence[int],
     known: Circumstances,
@@ -68,39 +69,45 @@ def find(
     """
     counted = {pair: given for pair, given in experts.items() if pair[0] not in left_out}
     relevant_from = record.relevant_from
-    baseline = None if known.baseline is None else agreement.compare(counted, known.baseline, relevant_from).f1
+    baseline = None if known.baseline is None else agreement.compare(counted, known.baseline, relevant_from=relevant_from).f1
     return Findings(
         record=record,
-        levels=levels.compare(counted, ratings, scale, relevant_from, record.resamples, record.seed),
+        levels=levels.compare(
+            counted, ratings, scale=scale, relevant_from=relevant_from, resamples=record.resamples, seed=record.seed
+        ),
         left_out=levels.left_out(counted, relevant_from),
         baseline_f1=baseline,
         baseline_sees=known.baseline_sees,
         no_baseline=known.no_baseline,
-        needed=needed(record, experts, ratings, left_out),
-        breakdowns=tuple(_breakdowns(counted, ratings, relevant_from, known)),
+        needed=needed(record, experts, ratings=ratings, left_out=left_out),
+        breakdowns=tuple(_breakdowns(counted, ratings, relevant_from=relevant_from, known=known)),
     )
 
 
-def needed(record: GateRecord, experts: Experts, ratings: Ratings, left_out: Collection[str] = ()) -> Needed | None:
+def needed(record: GateRecord, experts: Experts, *, ratings: Ratings, left_out: Collection[str] = ()) -> Needed | None:
     """Return how many more expert-rated pairs would make a verdict clear (see `gates.verdict.labels.needed`)."""
     counted = agreement.align(experts, ratings).without(left_out)
     return labels.needed(record, agreement.verdicts(counted, record.relevant_from).confusion())
 
 
-def _breakdowns(experts: Experts, ratings: Ratings, relevant_from: float, known: Circumstances) -> Iterable[Breakdown]:
+def _breakdowns(experts: Experts, ratings: Ratings, *, relevant_from: float, known: Circumstances) -> Iterable[Breakdown]:
     rated = [pair for pair in experts if pair in ratings]
     retrievers, again = known.retrievers, known.again
     characters = {pair: known.characters[pair] for pair in rated if pair in known.characters}
     places = {pair: known.places[pair] for pair in rated if pair in known.places}
     if any(pair in retrievers for pair in rated):
         yield breakdown.by(
-            "retriever", experts, ratings, relevant_from,
-            lambda pair: (retrievers[pair] or ("none",)) if pair in retrievers else (),
+            "retriever", experts, ratings=ratings, relevant_from=relevant_from,
+            groups=lambda pair: (retrievers[pair] or ("none",)) if pair in retrievers else (),
         )  # fmt: skip
     if characters:
-        yield breakdown.by("characters of code", experts, ratings, relevant_from, breakdown.bands(characters))
+        yield breakdown.by(
+            "characters of code", experts, ratings=ratings, relevant_from=relevant_from, groups=breakdown.bands(characters)
+        )
     if places:
-        yield breakdown.by("place in the batch", experts, ratings, relevant_from, breakdown.bands(places))
+        yield breakdown.by(
+            "place in the batch", experts, ratings=ratings, relevant_from=relevant_from, groups=breakdown.bands(places)
+        )
     if any(pair in again for pair in rated):
 
         def steadiness(pair: PairKey) -> Iterable[str]:
@@ -109,12 +116,12 @@ def _breakdowns(experts: Experts, ratings: Ratings, relevant_from: float, known:
             same = (again[pair] >= relevant_from) == (ratings[pair] >= relevant_from)
             return ("the same again" if same else "another verdict",)
 
-        yield breakdown.by("rated once more", experts, ratings, relevant_from, steadiness)
-    yield breakdown.by("search", experts, ratings, relevant_from, lambda pair: (pair[0],))
+        yield breakdown.by("rated once more", experts, ratings=ratings, relevant_from=relevant_from, groups=steadiness)
+    yield breakdown.by("search", experts, ratings=ratings, relevant_from=relevant_from, groups=lambda pair: (pair[0],))
 
 
 def together(
-    parts: Mapping[str, tuple[Experts, Ratings]], scale: Sequence[int], relevant_from: float, resamples: int, seed: int
+    parts: Mapping[str, tuple[Experts, Ratings]], scale: Sequence[int], *, relevant_from: float, resamples: int, seed: int
 ) -> tuple[Levels, Breakdown]:
     """Return the agreement on the scale over several languages, and its breakdown by language.
 
@@ -131,8 +138,10 @@ def together(
             if (search_id, function_id) in judged:
                 ratings[search, function_id] = judged[search_id, function_id]
     return (
-        levels.compare(experts, ratings, scale, relevant_from, resamples, seed),
-        breakdown.by("language", experts, ratings, relevant_from, lambda pair: (language_of[pair[0]],)),
+        levels.compare(experts, ratings, scale=scale, relevant_from=relevant_from, resamples=resamples, seed=seed),
+        breakdown.by(
+            "language", experts, ratings=ratings, relevant_from=relevant_from, groups=lambda pair: (language_of[pair[0]],)
+        ),
     )
 
 
@@ -152,7 +161,13 @@ def text(found: Findings) -> str:
     """Return findings as blocks of lines for a terminal, an empty line between two."""
     return "\n\n".join(
         [
-            details.bounds(found.record, found.baseline_f1, found.left_out, found.no_baseline, found.baseline_sees),
+            details.bounds(
+                found.record,
+                found.baseline_f1,
+                left_out=found.left_out,
+                no_baseline=found.no_baseline,
+                sees=found.baseline_sees,
+            ),
             details.labels(found.record, found.needed),
             "Ratings (the interval of each figure is from resampling searches)\n" + details.levels(found.levels),
             *(details.breakdown(entry) for entry in found.breakdowns),

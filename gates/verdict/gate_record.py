@@ -83,6 +83,7 @@ class GateRecord:
 def assess(
     language: str,
     experts: Experts,
+    *,
     ratings: Ratings,
     gate: GateSettings,
     relevant_from: float,
@@ -106,11 +107,11 @@ def assess(
     keys = hashes.of_keys(pairs.keys)
     counted = pairs.without(left_out)
     confusion = agreement.verdicts(counted, relevant_from).confusion()
-    figures = agreement.agreement(*(int(count) for count in confusion.sum(axis=0)))
-    conditions = _conditions(figures, gate, _share_in(full, counted.keys))
-    resampled = resampling.resample(confusion, gate.f1, gate.resamples, seed, _passes(conditions, gate))
+    figures = agreement.agreement(confusion.sum(axis=0))
+    conditions = _conditions(figures, gate, full=_share_in(full, counted.keys))
+    resampled = resampling.resample(confusion, gate.f1, resamples=gate.resamples, seed=seed, passes=_passes(conditions, gate))
     share = resampled.share if resampled else None
-    verdict, clear = _verdict(figures, conditions, len(counted.keys), share, gate)
+    verdict, clear = _verdict(figures, conditions, expert_pairs=len(counted.keys), share=share, gate=gate)
     return GateRecord(
         language=language,
         judge_id=judge_id,
@@ -130,7 +131,7 @@ def assess(
         left_out=len(pairs.keys) - len(counted.keys),
         expert_pairs=len(counted.keys),
         between_experts=agreement.between_experts(experts, relevant_from),
-        gold_sha256=hashes.of_sorted_gold(keys, pairs.experts, left_out),
+        gold_sha256=hashes.of_sorted_gold(keys, pairs.experts, left_out=left_out),
         ratings_sha256=hashes.of_values(keys if rated is pairs else hashes.of_keys(rated.keys), rated.judge),
         seed=seed,
         resamples=gate.resamples,
@@ -142,7 +143,7 @@ def _share_in(full: Collection[PairKey] | None, keys: Sequence[PairKey]) -> floa
     return None if full is None or not keys else sum(key in full for key in keys) / len(keys)
 
 
-def _conditions(figures: Agreement, gate: GateSettings, full: float | None) -> tuple[Condition, ...]:
+def _conditions(figures: Agreement, gate: GateSettings, *, full: float | None) -> tuple[Condition, ...]:
     asked: list[tuple[str, float, float | None]] = [
         ("precision", gate.precision, figures.precision),
         ("recall", gate.recall, figures.recall),
@@ -179,7 +180,7 @@ def _passes(conditions: Sequence[Condition], gate: GateSettings) -> resampling.P
 
 
 def _verdict(
-    figures: Agreement, conditions: Sequence[Condition], expert_pairs: int, share: float | None, gate: GateSettings
+    figures: Agreement, conditions: Sequence[Condition], *, expert_pairs: int, share: float | None, gate: GateSettings
 ) -> tuple[Verdict, bool]:
     if share is None or figures.pairs < expert_pairs:
         return "incomplete", False
@@ -235,6 +236,7 @@ def _interval(bounds: Any) -> tuple[float, float] | None:
 def admits(
     record: GateRecord | None,
     language: str,
+    *,
     judge_id: str | None,
     experts: Experts,
     ratings: Ratings,
@@ -269,8 +271,19 @@ def admits(
         )
     if record.gold_sha256 != gold:
         raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
-    _same_conditions(record, language, seal)
-    fresh = assess(language, experts, ratings, seal.gate, seal.relevant_from, SEED, judge_id, record.notes, left_out, full)
+    _same_conditions(record, language, seal=seal)
+    fresh = assess(
+        language,
+        experts,
+        ratings=ratings,
+        gate=seal.gate,
+        relevant_from=seal.relevant_from,
+        seed=SEED,
+        judge_id=judge_id,
+        notes=record.notes,
+        left_out=left_out,
+        full=full,
+    )
     if fresh.ratings_sha256 != record.ratings_sha256:
         raise GateClosed(f"{language}: the judge's ratings of expert-rated pairs changed since the verdict; {again}")
     if fresh != record:
@@ -285,7 +298,7 @@ def admits(
     return fresh
 
 
-def _same_conditions(record: GateRecord, language: str, seal: Seal) -> None:
+def _same_conditions(record: GateRecord, language: str, *, seal: Seal) -> None:
     conditions = [
         ("threshold", record.threshold, seal.gate.f1),
         ("confidence", record.confidence, seal.gate.confidence),

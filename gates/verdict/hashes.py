@@ -21,10 +21,10 @@ def of_gold(experts: Mapping[PairKey, Sequence[int]], left_out: Collection[str] 
     Where searches are left out they are part of it, so that which ones are cannot be changed after a look at the result.
     """
     keys = sorted(experts)
-    return of_sorted_gold(of_keys(keys), [experts[key] for key in keys], left_out)
+    return of_sorted_gold(of_keys(keys), [experts[key] for key in keys], left_out=left_out)
 
 
-def of_sorted_gold(keys: str, experts: Sequence[Sequence[int]], left_out: Collection[str]) -> str:
+def of_sorted_gold(keys: str, experts: Sequence[Sequence[int]], *, left_out: Collection[str]) -> str:
     """Return `of_gold` where the hash of the sorted pairs is known."""
     whole = of_values(keys, experts)
     return of_values(whole, sorted(left_out)) if left_out else whole

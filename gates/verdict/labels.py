@@ -86,6 +86,7 @@ def needed(record: GateRecord, confusion: Integers) -> Needed | None:
 def suggest(
     pool: Sequence[PooledBy],
     ratings: Mapping[PairKey, int],
+    *,
     experts: Mapping[PairKey, Sequence[int]],
     relevant_from: float,
     count: int,
@@ -108,7 +109,7 @@ def suggest(
     random = np.random.default_rng(seed)
     order = [entries[index] for index in random.permutation(len(entries))]
     order.sort(key=lambda entry: (ratings[entry.search_id, entry.function_id], entry.retrievers))
-    spread = _spread(ratings, experts, relevant_from)
+    spread = _spread(ratings, experts, relevant_from=relevant_from)
     sizes = np.array([spread[ratings[entry.search_id, entry.function_id]] for entry in order])
     chances = _chances(sizes, min(count, len(order)))
     # Rounded, or the last pair could be lost to the sum's last bit.
@@ -122,7 +123,9 @@ def suggest(
     )
 
 
-def _spread(ratings: Mapping[PairKey, int], experts: Mapping[PairKey, Sequence[int]], relevant_from: float) -> dict[int, float]:
+def _spread(
+    ratings: Mapping[PairKey, int], experts: Mapping[PairKey, Sequence[int]], *, relevant_from: float
+) -> dict[int, float]:
     out = {}
     for rating in set(ratings.values()):
         verdicts = [sum(experts[pair]) / len(experts[pair]) >= relevant_from for pair in experts if ratings.get(pair) == rating]
@@ -146,7 +149,7 @@ def _chances(sizes: Floats, count: int) -> Floats:
         certain |= over
 
 
-def sheet(language: str, suggestions: Sequence[Suggestion], queries: Sequence[Query], functions: Sequence[Function]) -> str:
+def sheet(language: str, suggestions: Sequence[Suggestion], *, queries: Sequence[Query], functions: Sequence[Function]) -> str:
     """Return suggestions as a CSV for a person to fill in the column `rating`; what the judge said is not in it."""
     searches = {query.search_id: query.search for query in queries}
     codes = {function.id: function.code for function in functions}
@@ -193,7 +196,7 @@ def read_sheet(path: Path, scale: Scale) -> dict[tuple[str, str, str], int]:
 
 
 def add_layer(
-    data: Dataset, given: Mapping[tuple[str, str, str], int], rater: str, date: str, relevant_from: float
+    data: Dataset, given: Mapping[tuple[str, str, str], int], *, rater: str, date: str, relevant_from: float
 ) -> tuple[Qrel, ...]:
     """Return the dataset's judgements with an expert's further ratings, each behind those that a pair has already.
 

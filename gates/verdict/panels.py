@@ -30,7 +30,7 @@ def ratings(members: Mapping[str, Mapping[PairKey, int]], method: str) -> dict[P
     return {pair: combine([given[pair] for given in members.values()]) for pair in sorted(set.intersection(*rated))}
 
 
-def identity(members: Sequence[str], method: str, scale: Mapping[str, Any]) -> dict[str, Any]:
+def identity(members: Sequence[str], method: str, *, scale: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document that a panel's judge id hashes: method and members' ids, in whatever order given, and their scale."""
     _check(members, method)
     ids = sorted(set(members))

@@ -46,7 +46,7 @@ class Seal:
         return [(key, was, now) for key, was, now in pairs if was != now]
 
 
-def searches_left_out(data: Dataset, language: str, gate: GateSettings) -> frozenset[str]:
+def searches_left_out(data: Dataset, language: str, *, gate: GateSettings) -> frozenset[str]:
     """Return the searches of a language that do not count; raises `UsageError` where `gate.split` is no choice there is."""
     if gate.split not in SPLITS:
         raise UsageError(f"gate.split is {gate.split!r}; valid are {', '.join(SPLITS)}")

@@ -101,7 +101,7 @@ class Batch:
         return Batch.of(self.items[:middle], choose), Batch.of(self.items[middle:], choose)
 
 
-def plan(items: Iterable[Item], seed: int, settings: JudgeSettings, choose: Choose = at_random) -> Iterator[Batch]:
+def plan(items: Iterable[Item], seed: int, *, settings: JudgeSettings, choose: Choose = at_random) -> Iterator[Batch]:
     """Shuffle pairs with the seed and cut them into batches.
 
     The order depends on the seed and the pairs alone, not on the order they come in; the ids are fresh each time. A batch
@@ -136,7 +136,7 @@ def prompt(batch: Batch, identity: Identity) -> str:
     return render(batch, identity).text
 
 
-def render(batch: Batch, identity: Identity, setting: str = "judge.prompt") -> Prompt:
+def render(batch: Batch, identity: Identity, *, setting: str = "judge.prompt") -> Prompt:
     """Fill the identity's template with a batch's ids, searches and code, its secrets masked first where `redact` says so.
 
     The template is given `items` (each with `id`, `search`, `code` fenced, `characters` of the whole code, and `cut`, the

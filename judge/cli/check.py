@@ -25,7 +25,7 @@ def check(context: click.Context, data: Path, as_json: bool) -> None:
     from pools.dataset import faults, settings
 
     found_settings = settings.load(data)
-    found = faults.find(data, load_scale(data, found_settings), found_settings)
+    found = faults.find(data, load_scale(data, found_settings), settings=found_settings)
     if as_json:
         show_json({"faults": found})
     else:

@@ -64,10 +64,15 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
     settings = workspace.settings
     found: list[tuple[str, Side, Side, Comparison]] = []
     for language in workspace.languages:
-        one, two = (_side(workspace, language, name) for name in (first, second))
+        one, two = (_side(workspace, language, name=name) for name in (first, second))
         experts = _counted(workspace, language)
         compared = comparison.compare(
-            experts, one.ratings, two.ratings, settings.relevant_from, settings.gate.resamples, settings.seed
+            experts,
+            one.ratings,
+            second=two.ratings,
+            relevant_from=settings.relevant_from,
+            resamples=settings.gate.resamples,
+            seed=settings.seed,
         )
         found.append((language, one, two, compared))
     if as_json:
@@ -77,17 +82,17 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
         ]
         show_json({"languages": documents})
     else:
-        click.echo("\n\n".join(_text(*entry) for entry in found))
+        click.echo("\n\n".join(_text(language, one, two=two, compared=compared) for language, one, two, compared in found))
 
 
 def _counted(workspace: Workspace, language: str) -> dict[PairKey, tuple[int, ...]]:
     from gates.verdict.seal import searches_left_out
 
-    left_out = searches_left_out(workspace.dataset, language, workspace.settings.gate)
+    left_out = searches_left_out(workspace.dataset, language, gate=workspace.settings.gate)
     return {pair: given for pair, given in workspace.dataset.experts_of(language).items() if pair[0] not in left_out}
 
 
-def _side(workspace: Workspace, language: str, name: str) -> Side:
+def _side(workspace: Workspace, language: str, *, name: str) -> Side:
     from judge.cli import evidences
     from judge.ledger.ledger import Ledger
 
@@ -96,27 +101,27 @@ def _side(workspace: Workspace, language: str, name: str) -> Side:
         other = open_workspace(folder, (language,))
         ledger_path = other.ledger_path(language)
         if ledger_path.is_file():
-            return _of_ledger(workspace, Ledger.read(ledger_path), ledger_path, name, None)
+            return _of_ledger(workspace, Ledger.read(ledger_path), path=ledger_path, name=name, judge_id=None)
         found = evidences.required(other, language)
         return Side(name, None, None, dict(found.ratings), None)
     if folder.is_file() or Path(file).is_file():
         if len(workspace.languages) > 1:
             raise UsageError(f"{name} is the ledger of one language; name it with --lang: {', '.join(workspace.languages)}")
         path, wanted = (folder, None) if folder.is_file() else (Path(file), judge_id)
-        return _of_ledger(workspace, Ledger.read(path), path, name, wanted)
+        return _of_ledger(workspace, Ledger.read(path), path=path, name=name, judge_id=wanted)
     path = workspace.ledger_path(language)
     ledger = Ledger.read(path)
     if name not in ledger.judges():
         known = ", ".join(ledger.judges()) or "none"
         raise UsageError(f"{name} is no judge of {language}, no ledger's file and no folder; {path} has the judges: {known}")
-    return _of_ledger(workspace, ledger, path, name, name)
+    return _of_ledger(workspace, ledger, path=path, name=name, judge_id=name)
 
 
-def _of_ledger(workspace: Workspace, ledger: "Ledger", path: Path, name: str, judge_id: str | None) -> Side:
+def _of_ledger(workspace: Workspace, ledger: "Ledger", *, path: Path, name: str, judge_id: str | None) -> Side:
     from judge.cli import evidences, seals
     from judge.rating import money
 
-    chosen = seals.choose(ledger, path, judge_id)
+    chosen = seals.choose(ledger, path, judge_id=judge_id)
     sealed = None if chosen is None else ledger.seal(chosen)
     if chosen is None or sealed is None:
         raise UsageError(f"{path}: holds no judge, so there is nothing to compare; run `judge rate`")
@@ -139,10 +144,10 @@ def _document(side: Side) -> dict[str, Any]:
     return {"name": side.name, "judge_id": side.judge_id, "model": side.model, "rated": len(side.ratings), "spending": spent}
 
 
-def _text(language: str, one: Side, two: Side, compared: "Comparison") -> str:
+def _text(language: str, one: Side, *, two: Side, compared: "Comparison") -> str:
     from gates.report import details
 
-    lines = [f"{language}: A is {_called(one)}, B is {_called(two)}", details.comparison(compared, "A", "B")]
+    lines = [f"{language}: A is {_called(one)}, B is {_called(two)}", details.comparison(compared, "A", second="B")]
     return "\n".join([*lines, *(f"spent by {letter}: {_spent(side)}" for letter, side in (("A", one), ("B", two)))])
 
 

@@ -48,15 +48,15 @@ def corpus(folder: Path, langs: tuple[str, ...], data: Path, include_vendored: b
     figures: dict[str, dict[str, Any]] = {}
     for language in languages:
         left_out: Counter[str] = Counter()
-        sources = checkout.sources(found, suffixes[language], include_vendored, left_out)
-        harvested = harvest.harvest(found, language, tqdm(sources, desc=language, unit=" files", disable=None))
+        sources = checkout.sources(found, suffixes[language], include_vendored=include_vendored, left_out=left_out)
+        harvested = harvest.harvest(found, language, sources=tqdm(sources, desc=language, unit=" files", disable=None))
         counted = dict(sorted((left_out + Counter({BROKEN: harvested.broken})).items()))
         if not harvested.functions:
             files, why = ", ".join(f"*{suffix}" for suffix in suffixes[language]), ""
             if counted:
                 why = ", left out: " + ", ".join(f"{reason} {number}" for reason, number in counted.items())
             raise UsageError(f"{folder}: no {language} function in {files}{why}; name another folder or language")
-        grown = harvest.grow(functions, language, harvested.functions)
+        grown = harvest.grow(functions, language, harvested=harvested.functions)
         functions = grown.functions
         changed = [path for path in found.changed if path.startswith(found.below) and path.lower().endswith(suffixes[language])]
         figures[language] = {

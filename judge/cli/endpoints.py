@@ -14,16 +14,16 @@ TEXTS_PER_REQUEST = 64
 
 
 def client(
-    settings: Settings, model: str | None, base_url: str | None, sampling: Mapping[str, Any], concurrency: int | None = None
+    settings: Settings, model: str | None, *, base_url: str | None, sampling: Mapping[str, Any], concurrency: int | None = None
 ) -> Client:
     """Return a client; what is None comes from judge.toml. The key is read from the environment and kept nowhere else."""
     return Client(
         base_url or settings.judge.base_url,
         os.environ.get(KEY, "").strip(),
-        model_name(settings, model),
-        sampling,
-        concurrency or settings.judge.concurrency,
-        settings.judge.timeout,
+        model=model_name(settings, model),
+        sampling=sampling,
+        concurrency=concurrency or settings.judge.concurrency,
+        timeout=settings.judge.timeout,
     )
 
 
@@ -35,13 +35,13 @@ def model_name(settings: Settings, model: str | None) -> str:
     return name
 
 
-def asking(settings: Settings, model: str | None, base_url: str | None) -> Callable[[str], str]:
+def asking(settings: Settings, model: str | None, *, base_url: str | None) -> Callable[[str], str]:
     """Return a function that sends one prompt and returns the reply's text, for those who ask seldom and in order."""
     sampling = {"temperature": settings.judge.temperature, "max_tokens": settings.judge.max_tokens}
 
     def ask(prompt: str) -> str:
         async def once() -> str:
-            async with client(settings, model, base_url, sampling, 1) as asked:
+            async with client(settings, model, base_url=base_url, sampling=sampling, concurrency=1) as asked:
                 return (await asked.ask(prompt)).text
 
         return asyncio.run(once())
@@ -54,7 +54,7 @@ def vectorising(settings: Settings) -> Callable[[Sequence[str]], list[list[float
 
     def vectorise(texts: Sequence[str]) -> list[list[float]]:
         async def all_of_them() -> list[list[float]]:
-            async with client(settings, settings.embedding.model, settings.embedding.base_url, {}) as asked:
+            async with client(settings, settings.embedding.model, base_url=settings.embedding.base_url, sampling={}) as asked:
                 starts = range(0, len(texts), TEXTS_PER_REQUEST)
                 found = await asyncio.gather(*(asked.embed(texts[start : start + TEXTS_PER_REQUEST]) for start in starts))
             return [vector for vectors in found for vector in vectors]

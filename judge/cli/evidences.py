@@ -24,7 +24,7 @@ from pools.errors import DataError, GateClosed, UsageError
 from pools.sampling import pooled
 
 
-def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence | None:
+def find(workspace: Workspace, language: str, *, judge_id: str | None = None) -> Evidence | None:
     """Return a language's evidence: from its ledger, else from judge ratings in its own qrels, else None.
 
     Without `judge_id` the judge sealed last is meant. Raises `UsageError` for a judge that the ledger does not hold.
@@ -33,16 +33,18 @@ def find(workspace: Workspace, language: str, judge_id: str | None = None) -> Ev
     if not path.is_file():
         if judge_id is not None:
             raise UsageError(f"{path}: no ledger, so no judge {judge_id}; run `judge rate --lang {language}`")
-        return evidence.published(workspace.dataset, language, workspace.settings)
+        return evidence.published(workspace.dataset, language, settings=workspace.settings)
     ledger = Ledger.read(path)
-    chosen = seals.choose(ledger, path, judge_id)
+    chosen = seals.choose(ledger, path, judge_id=judge_id)
     if chosen is None:
         return None
     pool_path = pooled.path(workspace.folder, language)
-    return replace(of_judge(workspace, language, ledger, chosen), pool=pooled.read(pool_path) if pool_path.is_file() else ())
+    return replace(
+        of_judge(workspace, language, ledger=ledger, chosen=chosen), pool=pooled.read(pool_path) if pool_path.is_file() else ()
+    )
 
 
-def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -> Evidence:
+def of_judge(workspace: Workspace, language: str, *, ledger: Ledger, chosen: str) -> Evidence:
     """Return the evidence of one judge from a ledger that is read already, for a verdict alone: without the pool.
 
     Raises `DataError` where the judge is not sealed.
@@ -56,18 +58,18 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
         judge_id=chosen,
         ratings=ratings(ledger, chosen),
         seal=seals.seal_of(sealed),
-        stated=seals.stated(workspace, language, sealed),
+        stated=seals.stated(workspace, language, sealed=sealed),
         identity=sealed.identity,
-        changes=changes(ledger, language, chosen),
+        changes=changes(ledger, language, judge_id=chosen),
         alarms=(
             *cut,
             *_of_scale(workspace, sealed),
-            *_of_canaries(experts, ledger, chosen, sealed.relevant_from),
+            *_of_canaries(experts, ledger, judge_id=chosen, relevant_from=sealed.relevant_from),
         ),
         observations=(
             *_of_tries(tried),
             *_of_models(ledger, chosen),
-            *controls.stability(ledger.tally(chosen), experts, sealed.relevant_from).lines(),
+            *controls.stability(ledger.tally(chosen), experts, relevant_from=sealed.relevant_from).lines(),
         ),
         full=_full(ledger, chosen),
         tried=tried,
@@ -76,7 +78,7 @@ def of_judge(workspace: Workspace, language: str, ledger: Ledger, chosen: str) -
     )
 
 
-def changes(ledger: Ledger, language: str, judge_id: str | None = None) -> tuple[journal.Event, ...]:
+def changes(ledger: Ledger, language: str, *, judge_id: str | None = None) -> tuple[journal.Event, ...]:
     """Return every change of what is sealed that a language's ledger has on record, in its order.
 
     That is a reseal, and the first seal of a further judge under other conditions than those sealed last: who has seen how one
@@ -97,10 +99,10 @@ def changes(ledger: Ledger, language: str, judge_id: str | None = None) -> tuple
     return tuple(events if judge_id is None else events[:own])
 
 
-def for_release(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence | None:
+def for_release(workspace: Workspace, language: str, *, judge_id: str | None = None) -> Evidence | None:
     """Return what `find` does; raises `GateClosed` where it cannot be read, because what cannot be read proves nothing."""
     try:
-        return find(workspace, language, judge_id)
+        return find(workspace, language, judge_id=judge_id)
     except DataError as fault:
         raise GateClosed(f"{language}: no judge's ratings are let through: {fault}") from fault
 
@@ -109,7 +111,7 @@ def of_merged(workspace: Workspace, language: str) -> Evidence | None:
     """Return `for_release` of the judge whose ratings were merged last, whichever was sealed since; else as without one."""
     merged = journal.merged(journal.read(workspace.folder, language))
     try:
-        return for_release(workspace, language, merged.judge_id if merged else None)
+        return for_release(workspace, language, judge_id=merged.judge_id if merged else None)
     except UsageError as gone:
         raise GateClosed(f"{language}: nothing shows for the judge that was merged last: {gone}") from gone
 
@@ -186,9 +188,11 @@ def _of_scale(workspace: Workspace, sealed: Sealed) -> tuple[str, ...]:
 
 
 def _of_canaries(
-    experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, judge_id: str, relevant_from: float
+    experts: Mapping[PairKey, Sequence[int]], ledger: Ledger, *, judge_id: str, relevant_from: float
 ) -> tuple[str, ...]:
-    watched = [controls.watch(ledger.tally(one), experts, relevant_from).alarm for one in members(ledger, judge_id)]
+    watched = [
+        controls.watch(ledger.tally(one), experts, relevant_from=relevant_from).alarm for one in members(ledger, judge_id)
+    ]
     return tuple(alarm for alarm in watched if alarm is not None)
 
 
@@ -199,20 +203,20 @@ def _noted(event: journal.Event) -> str:
     )
 
 
-def required(workspace: Workspace, language: str, judge_id: str | None = None) -> Evidence:
+def required(workspace: Workspace, language: str, *, judge_id: str | None = None) -> Evidence:
     """Return what `find` does; raises `UsageError` where there is no judge."""
-    found = find(workspace, language, judge_id)
+    found = find(workspace, language, judge_id=judge_id)
     if found is None:
         raise UsageError(f"{language}: {workspace.folder} has no ratings by a judge; run `judge rate --lang {language}`")
     return found
 
 
-def assess(workspace: Workspace, language: str, judge_id: str | None = None) -> GateRecord:
+def assess(workspace: Workspace, language: str, *, judge_id: str | None = None) -> GateRecord:
     """Return the verdict on a language, and write its record where there is a ledger that it belongs to."""
-    return verdict(workspace, language, required(workspace, language, judge_id))
+    return verdict(workspace, language, found=required(workspace, language, judge_id=judge_id))
 
 
-def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
+def verdict(workspace: Workspace, language: str, *, found: Evidence) -> GateRecord:
     """Return the verdict that follows from a language's evidence, and write its record where it is a ledger's."""
     notes = (
         *(found.seal.differences(found.stated) if found.stated else ()),
@@ -220,7 +224,7 @@ def verdict(workspace: Workspace, language: str, found: Evidence) -> GateRecord:
         *found.alarms,
         *found.observations,
     )
-    record = evidence.verdict(workspace.dataset, language, found, notes)
+    record = evidence.verdict(workspace.dataset, language, evidence=found, notes=notes)
     if found.judge_id is not None:
         gate_record.write(gate_record.path(workspace.folder, language), record)
         if found.reached is not None:

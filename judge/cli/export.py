@@ -25,5 +25,5 @@ def export(data: Path) -> None:
     workspace = open_workspace(data, ())
     found = {language: evidences.of_merged(workspace, language) for language in workspace.languages}
     known = {language: evidence for language, evidence in found.items() if evidence is not None}
-    for path in exporting.export(workspace.dataset, known, workspace.settings, workspace.scale):
+    for path in exporting.export(workspace.dataset, known, settings=workspace.settings, scale=workspace.scale):
         click.echo(path)

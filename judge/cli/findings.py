@@ -13,19 +13,19 @@ from pools.dataset.records import PairKey
 from pools.errors import JudgeError
 
 
-def find(workspace: Workspace, language: str, evidence: Evidence, record: GateRecord) -> Findings:
+def find(workspace: Workspace, language: str, *, evidence: Evidence, record: GateRecord) -> Findings:
     """Return what stands behind a language's verdict."""
     return findings.find(
         record,
         workspace.dataset.experts_of(language),
-        evidence.ratings,
-        workspace.scale.values,
-        circumstances(workspace, language, evidence),
-        searches_left_out(workspace.dataset, language, evidence.seal.gate),
+        ratings=evidence.ratings,
+        scale=workspace.scale.values,
+        known=circumstances(workspace, language, evidence=evidence),
+        left_out=searches_left_out(workspace.dataset, language, gate=evidence.seal.gate),
     )
 
 
-def circumstances(workspace: Workspace, language: str, evidence: Evidence) -> Circumstances:
+def circumstances(workspace: Workspace, language: str, *, evidence: Evidence) -> Circumstances:
     """Return what is known of a language's pairs; what there is no file for is known of none."""
     data = workspace.dataset
     corpus = [] if data.corpus is None else data.functions_of(language)

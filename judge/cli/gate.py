@@ -61,23 +61,23 @@ def gate(
     from judge.cli import evidences, seals
 
     workspace = open_workspace(data, langs)
-    _check(workspace, suggest, out)
+    _check(workspace, suggest, out=out)
     if reseal is not None:
         for language in workspace.languages:
-            seals.reseal(workspace, language, judge_id, reseal)
-    found = {language: evidences.required(workspace, language, judge_id) for language in workspace.languages}
-    records = [evidences.verdict(workspace, language, evidence) for language, evidence in found.items()]
+            seals.reseal(workspace, language, judge_id=judge_id, reason=reseal)
+    found = {language: evidences.required(workspace, language, judge_id=judge_id) for language in workspace.languages}
+    records = [evidences.verdict(workspace, language, found=evidence) for language, evidence in found.items()]
     closed = [line for record in records if record.passed for line in _closed(record, found[record.language])]
-    click.echo(_shown(workspace, found, records, closed, as_json, details))
+    click.echo(_shown(workspace, found, records=records, closed=closed, as_json=as_json, details=details))
     for line in closed:
         note(f"judge: {line}")
     if suggest is not None and out is not None:
-        _suggest(workspace, found[workspace.languages[0]], suggest, out)
+        _suggest(workspace, found[workspace.languages[0]], count=suggest, out=out)
     if closed or not all(record.passed for record in records):
         context.exit(GateClosed.exit_code)
 
 
-def _check(workspace: Workspace, suggest: int | None, out: Path | None) -> None:
+def _check(workspace: Workspace, suggest: int | None, *, out: Path | None) -> None:
     if (suggest is None) != (out is None):
         raise UsageError("--suggest N and --out FILE.csv go together; give both")
     if suggest is not None and len(workspace.languages) > 1:
@@ -98,6 +98,7 @@ def _closed(record: "GateRecord", evidence: "Evidence") -> list[str]:
 def _shown(
     workspace: Workspace,
     found: "dict[str, Evidence]",
+    *,
     records: "Sequence[GateRecord]",
     closed: Sequence[str],
     as_json: bool,
@@ -109,10 +110,12 @@ def _shown(
 
     if not as_json and not details:
         return (
-            wording.render(records[0], _needed(workspace, found, records[0])) if len(records) == 1 else wording.table(records)
+            wording.render(records[0], _needed(workspace, found, record=records[0]))
+            if len(records) == 1
+            else wording.table(records)
         )
-    behind = [gathered.find(workspace, record.language, found[record.language], record) for record in records]
-    together = _together(workspace, found, records) if len(records) > 1 else None
+    behind = [gathered.find(workspace, record.language, evidence=found[record.language], record=record) for record in records]
+    together = _together(workspace, found, records=records) if len(records) > 1 else None
     if not as_json:
         blocks = [f"{wording.render(record)}\n\n{findings.text(part)}" for record, part in zip(records, behind, strict=True)]
         return "\n\n\n".join(blocks + ([together[1]] if together else []))
@@ -122,20 +125,22 @@ def _shown(
     return json_text(document | ({"together": together[0]} if together else {}))
 
 
-def _needed(workspace: Workspace, found: "dict[str, Evidence]", record: "GateRecord") -> str | None:
+def _needed(workspace: Workspace, found: "dict[str, Evidence]", *, record: "GateRecord") -> str | None:
     from gates.report import details
     from gates.verdict import findings
     from gates.verdict.seal import searches_left_out
 
     if record.clear:
         return None
-    left_out = searches_left_out(workspace.dataset, record.language, found[record.language].seal.gate)
+    left_out = searches_left_out(workspace.dataset, record.language, gate=found[record.language].seal.gate)
     experts = workspace.dataset.experts_of(record.language)
-    return details.more_labels(record, findings.needed(record, experts, found[record.language].ratings, left_out))
+    return details.more_labels(
+        record, findings.needed(record, experts, ratings=found[record.language].ratings, left_out=left_out)
+    )
 
 
 def _together(
-    workspace: Workspace, found: "dict[str, Evidence]", records: "Sequence[GateRecord]"
+    workspace: Workspace, found: "dict[str, Evidence]", *, records: "Sequence[GateRecord]"
 ) -> tuple[dict[str, Any], str]:
     """Return the agreement over all languages together, as a JSON object and as text."""
     from dataclasses import asdict
@@ -146,18 +151,20 @@ def _together(
 
     parts = {}
     for language, evidence in found.items():
-        left_out = searches_left_out(workspace.dataset, language, evidence.seal.gate)
+        left_out = searches_left_out(workspace.dataset, language, gate=evidence.seal.gate)
         experts = workspace.dataset.experts_of(language)
         counted = {pair: given for pair, given in experts.items() if pair[0] not in left_out}
         parts[language] = (counted, evidence.ratings)
     first = records[0]
-    levels, by_language = findings.together(parts, workspace.scale.values, first.relevant_from, first.resamples, first.seed)
+    levels, by_language = findings.together(
+        parts, workspace.scale.values, relevant_from=first.relevant_from, resamples=first.resamples, seed=first.seed
+    )
     document = {"levels": asdict(levels), "breakdown": asdict(by_language)}
     text = "All languages together\n" + details.levels(levels) + "\n\n" + details.breakdown(by_language)
     return document, text
 
 
-def _suggest(workspace: Workspace, evidence: "Evidence", count: int, out: Path) -> None:
+def _suggest(workspace: Workspace, evidence: "Evidence", *, count: int, out: Path) -> None:
     from gates.verdict import labels
     from pools.dataset import files
 
@@ -166,16 +173,16 @@ def _suggest(workspace: Workspace, evidence: "Evidence", count: int, out: Path) 
     drawn = labels.suggest(
         evidence.pool,
         evidence.ratings,
-        data.experts_of(language),
-        evidence.seal.relevant_from,
-        count,
-        settings.seed,
+        experts=data.experts_of(language),
+        relevant_from=evidence.seal.relevant_from,
+        count=count,
+        seed=settings.seed,
     )
     if not drawn:
         raise UsageError(
             f"{language}: no pair of the pool is rated by the judge and by no expert, so none can be suggested; run "
             f"`judge pool --lang {language}` and `judge rate --lang {language} --continue`"
         )
-    sheet = labels.sheet(language, drawn, data.queries_of(language), data.functions_of(language))
+    sheet = labels.sheet(language, drawn, queries=data.queries_of(language), functions=data.functions_of(language))
     files.replace(out, sheet.encode("utf-8", "backslashreplace"))
     note(f"{out}: {len(drawn)} pairs to rate; then: judge import ratings {out} --rater NAME --date DATE")

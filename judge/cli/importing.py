@@ -67,8 +67,8 @@ def csn(data: Path, as_json: bool, annotations: Path, code: str, unresolved: Pat
     from pools.formats import csn as challenge
 
     settings, scale = _settings(data)
-    rated = ratings.parse(files.read(annotations), str(annotations), scale)
-    collection.is_there(data, "queries", [query_row(query) for query in challenge.queries(rated)])
+    rated = ratings.parse(files.read(annotations), str(annotations), scale=scale)
+    collection.is_there(data, "queries", rows=[query_row(query) for query in challenge.queries(rated)])
     functions = challenge.functions(rated)
     listed = {} if unresolved is None else challenge.listed(files.read(unresolved), str(unresolved))
     stray = len(listed.keys() - functions.keys())
@@ -76,14 +76,14 @@ def csn(data: Path, as_json: bool, annotations: Path, code: str, unresolved: Pat
         note(f"{stray} of the functions in {unresolved} are not annotated in {annotations}")
     locations = [location for language, location in functions if (language, location) not in listed]
     wanted = sources.files_of(locations)
-    resolution = sources.resolve(locations, _progress(_contents(code, data, wanted), len(wanted)))
-    found, left_out = challenge.build(rated, listed, resolution, settings.relevant_from)
+    resolution = sources.resolve(locations, _progress(_contents(code, data, wanted=wanted), len(wanted)))
+    found, left_out = challenge.build(rated, listed, resolution=resolution, relevant_from=settings.relevant_from)
     collection.write(data, found)
     files.replace(data / UNRESOLVED, challenge.report(left_out))
     if left_out:
         note(f"{len(left_out)} functions do not resolve; {data / UNRESOLVED} lists them with the reason")
     counts = {language: sum(entry.language == language for entry in left_out) for language in ratings.LANGUAGES.values()}
-    _show(data, found, as_json, counts)
+    _show(data, found, as_json=as_json, unresolved=counts)
 
 
 @importing.command()
@@ -107,7 +107,7 @@ def trec(data: Path, as_json: bool, topics: Path, documents: tuple[Path, ...], q
     from pools.formats import trec as form
 
     settings, scale = _settings(data)
-    _finish(data, form.load(topics, documents, qrels, scale, settings.relevant_from), as_json)
+    _finish(data, form.load(topics, documents, qrels=qrels, scale=scale, relevant_from=settings.relevant_from), as_json=as_json)
 
 
 @importing.command()
@@ -127,7 +127,7 @@ def beir(data: Path, as_json: bool, directory: Path) -> None:
     from pools.formats import beir as form
 
     settings, scale = _settings(data)
-    _finish(data, form.load(directory, scale, settings.relevant_from), as_json)
+    _finish(data, form.load(directory, scale, relevant_from=settings.relevant_from), as_json=as_json)
 
 
 @importing.command()
@@ -147,7 +147,7 @@ def hf(data: Path, as_json: bool, directory: Path) -> None:
     from pools.formats import hf
 
     _, scale = _settings(data)
-    _finish(data, hf.load(directory, scale), as_json)
+    _finish(data, hf.load(directory, scale), as_json=as_json)
 
 
 def _settings(data: Path) -> tuple[Settings, Scale]:
@@ -159,7 +159,7 @@ def _settings(data: Path) -> tuple[Settings, Scale]:
     return found, load_scale(data, found)
 
 
-def _contents(code: str, data: Path, wanted: "list[File]") -> "Iterable[Content]":
+def _contents(code: str, data: Path, *, wanted: "list[File]") -> "Iterable[Content]":
     from pools.checkouts import clones, mirrors
 
     if code == "raw" or code.startswith(("http://", "https://")):
@@ -175,20 +175,23 @@ def _progress(contents: "Iterable[Content]", total: int) -> "Iterable[Content]":
     return tqdm(contents, total=total, desc="code", unit="file", disable=None)
 
 
-def _finish(data: Path, found: "Collection", as_json: bool) -> None:
+def _finish(data: Path, found: "Collection", *, as_json: bool) -> None:
     from pools.formats import collection
 
     collection.write(data, found)
-    _show(data, found, as_json, {})
+    _show(data, found, as_json=as_json, unresolved={})
 
 
-def _show(data: Path, found: "Collection", as_json: bool, unresolved: dict[str, int]) -> None:
+def _show(data: Path, found: "Collection", *, as_json: bool, unresolved: dict[str, int]) -> None:
     for line in found.notes:
         note(line)
     if found.qrels and not any(qrel.relevant for qrel in found.qrels):
         highest = max(qrel.relevance for qrel in found.qrels)
         note(f"no pair is relevant: the highest rating is {highest:g}; set scale and relevant_from in {data / 'judge.toml'}")
-    figures = [_figures(found, language, unresolved) for language in dict.fromkeys(query.language for query in found.queries)]
+    figures = [
+        _figures(found, language, unresolved=unresolved)
+        for language in dict.fromkeys(query.language for query in found.queries)
+    ]
     if as_json:
         show_json({"languages": figures})
         return
@@ -198,7 +201,7 @@ def _show(data: Path, found: "Collection", as_json: bool, unresolved: dict[str, 
         click.echo(f"{entry['language']}: {words}{left_out}, {entry['pairs']} rated pairs, {entry['relevant']} relevant")
 
 
-def _figures(found: "Collection", language: str, unresolved: dict[str, int]) -> dict[str, Any]:
+def _figures(found: "Collection", language: str, *, unresolved: dict[str, int]) -> dict[str, Any]:
     queries = [query for query in found.queries if query.language == language]
     qrels = [qrel for qrel in found.qrels if qrel.language == language]
     return {

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from judge.judges.baseline import Baseline
 
 
-def make(workspace: Workspace, language: str, name: str, model: str | None, base_url: str | None) -> Judge:
+def make(workspace: Workspace, language: str, *, name: str, model: str | None, base_url: str | None) -> Judge:
     """Return the LLM or the baseline as a judge of one language; raises `UsageError` for what they lack."""
     if name == "baseline":
         return baseline(workspace, language)
     chosen = identity(workspace, model)
-    client = endpoints.client(workspace.settings, model, base_url, chosen.sampling)
+    client = endpoints.client(workspace.settings, model, base_url=base_url, sampling=chosen.sampling)
     preload()
     return LlmJudge(chosen, client)
 
@@ -35,8 +35,15 @@ def baseline(workspace: Workspace, language: str) -> "Baseline":
 
     data = workspace.dataset
     queries, functions = data.queries_of(language), data.functions_of(language)
-    similar = embedded.similarity(workspace, language, queries, functions)
-    return Baseline(queries, functions, data.experts_of(language), workspace.scale, workspace.settings, similar)
+    similar = embedded.similarity(workspace, language, queries=queries, functions=functions)
+    return Baseline(
+        queries,
+        functions,
+        experts=data.experts_of(language),
+        scale=workspace.scale,
+        settings=workspace.settings,
+        similarity=similar,
+    )
 
 
 def identity(workspace: Workspace, model: str | None) -> Identity:

@@ -30,7 +30,7 @@ def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
         for language in workspace.languages
         for event in evidences.changes(Ledger.read(workspace.ledger_path(language)), language)
     ]
-    events = logs.history(data, workspace.languages, changes)
+    events = logs.history(data, workspace.languages, further=changes)
     if as_json:
         show_json([asdict(event) for event in events])
     elif events:

@@ -45,21 +45,21 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
     refused: list[JudgeError] = []
     for language in workspace.languages:
         try:
-            found = evidences.for_release(workspace, language, judge_id)
+            found = evidences.for_release(workspace, language, judge_id=judge_id)
             if found is None or found.judge_id is None:
                 refused.append(JudgeError(f"{language}: no ledger to merge from; run `judge rate --lang {language}`"))
                 continue
-            qrels.check(workspace.dataset, language, found.seal.relevant_from)
+            qrels.check(workspace.dataset, language, relevant_from=found.seal.relevant_from)
         except GateClosed as unsound:
             refused.append(unsound)
             continue
-        closed = _closed(workspace, language, found)
+        closed = _closed(workspace, language, found=found)
         if closed is not None:
             if override is None:
                 refused.append(closed)
                 continue
             events.append(journal.Event(moment, "override", language, found.judge_id, override, str(closed)))
-        rows = qrels.merge(merged, language, found.pool, found.ratings, found.seal.relevant_from)
+        rows = qrels.merge(merged, language, pool=found.pool, ratings=found.ratings, relevant_from=found.seal.relevant_from)
         merged = replace(merged, qrels=rows)
         added = sum(row.language == language and row.source == "judge" for row in rows)
         done.append(f"{language}: {added} pairs rated by judge {found.judge_id} merged" + (" by override" if closed else ""))
@@ -83,11 +83,11 @@ def _write(merged: Dataset, events: "list[Event]") -> None:
         qrels.write(merged.folder, merged.qrels)
 
 
-def _closed(workspace: Workspace, language: str, found: "Evidence") -> GateClosed | None:
+def _closed(workspace: Workspace, language: str, *, found: "Evidence") -> GateClosed | None:
     from gates.verdict import evidence
 
     try:
-        evidence.admits(workspace.dataset, language, found)
+        evidence.admits(workspace.dataset, language, evidence=found)
     except GateClosed as closed:
         return closed
     return None

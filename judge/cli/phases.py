@@ -40,10 +40,10 @@ class Request:
     batch_api: bool = False
 
 
-def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[str, Any], Limits]:
+def rate(workspace: Workspace, language: str, *, request: Request) -> tuple[dict[str, Any], Limits]:
     """Rate one language as far as its gate allows; returns what was done, as JSON values, and what is left of the limits."""
     # Everything that can be wrong with the inputs comes up here, before the ledger is touched or a request paid for.
-    judge = judges.make(workspace, language, request.judge_name, request.model, request.base_url)
+    judge = judges.make(workspace, language, name=request.judge_name, model=request.model, base_url=request.base_url)
     if request.batch_api and not isinstance(judge, LlmJudge):
         raise UsageError("--batch-api needs an LLM; the baseline judge has no endpoint")
     validation, rest = judges.items(workspace, language)
@@ -52,9 +52,11 @@ def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[st
     with Ledger.open(workspace.ledger_path(language)) as ledger:
         for line in ledger.notes:
             note(line)
-        _seal(workspace, language, judge.identity, ledger)
+        _seal(workspace, language, identity=judge.identity, ledger=ledger)
         try:
-            record, outcomes = asyncio.run(_phases(workspace, language, judge, ledger, validation, rest, request))
+            record, outcomes = asyncio.run(
+                _phases(workspace, language, judge=judge, ledger=ledger, validation=validation, rest=rest, request=request)
+            )
         except Stopped:
             # An alarm may be why: its canaries came after the verdict. On a full disk this fails too, and that is told already.
             with suppress(JudgeError):
@@ -64,7 +66,7 @@ def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[st
         totals = ledger.totals(judge.identity.judge_id)
     limits = request.limits
     for outcome in outcomes:
-        limits = limits.less(outcome.requests, outcome.pairs, outcome.cost)
+        limits = limits.less(outcome.requests, outcome.pairs, cost=outcome.cost)
     return {
         "language": language,
         "judge_id": judge.identity.judge_id,
@@ -86,6 +88,7 @@ def rate(workspace: Workspace, language: str, request: Request) -> tuple[dict[st
 async def _phases(
     workspace: Workspace,
     language: str,
+    *,
     judge: Judge,
     ledger: Ledger,
     validation: list[Item],
@@ -94,52 +97,64 @@ async def _phases(
 ) -> "tuple[GateRecord, list[Outcome]]":
     settings = workspace.settings
 
-    async def phase(items: list[Item], purpose: Purpose, limits: Limits, controls: Controls | None) -> Outcome:
+    async def phase(items: list[Item], purpose: Purpose, *, limits: Limits, controls: Controls | None) -> Outcome:
         """Rate some pairs, by jobs or directly."""
         if request.batch_api and isinstance(judge, LlmJudge):
             others = [*validation, *rest]
             return await jobs.rate(
-                items, purpose, judge, ledger, settings.judge, settings.seed, settings.prices, note, limits, controls, others
+                items,
+                purpose,
+                judge=judge,
+                ledger=ledger,
+                settings=settings.judge,
+                seed=settings.seed,
+                prices=settings.prices,
+                note=note,
+                limits=limits,
+                controls=controls,
+                others=others,
             )
         with tqdm(total=len(items), desc=f"{language} {purpose}", unit="pair", disable=None) as bar:
             return await rating.rate(
                 items,
                 purpose,
-                judge,
-                ledger,
-                settings.judge,
-                settings.seed,
-                _progress(bar),
-                limits,
-                settings.prices,
-                note,
-                controls,
+                judge=judge,
+                ledger=ledger,
+                settings=settings.judge,
+                seed=settings.seed,
+                progress=_progress(bar),
+                limits=limits,
+                prices=settings.prices,
+                note=note,
+                controls=controls,
             )
 
     async with judges.opened(judge):
-        first = await phase(validation, "validation", request.limits, None)
+        first = await phase(validation, "validation", limits=request.limits, controls=None)
         from judge.cli import evidences  # with all that a gate computes with, which the first request need not wait for
 
         # From the ledger in memory, because a large one takes long to read a second time.
-        found = evidences.of_judge(workspace, language, ledger, judge.identity.judge_id)
-        record = evidences.verdict(workspace, language, found)
+        found = evidences.of_judge(workspace, language, ledger=ledger, chosen=judge.identity.judge_id)
+        record = evidences.verdict(workspace, language, found=found)
         if not record.passed and not request.go_on:
             return record, [first]
-        left = request.limits.less(first.requests, first.pairs, first.cost)
+        left = request.limits.less(first.requests, first.pairs, cost=first.cost)
         experts = workspace.dataset.experts_of(language)
         controls = Controls(
             validation, experts, record.relevant_from, settings.judge.canaries, settings.judge.retest
         )  # fmt: skip
-        return record, [first, await phase(rest, "pool", left, controls)]
+        return record, [first, await phase(rest, "pool", limits=left, controls=controls)]
 
 
-def _seal(workspace: Workspace, language: str, identity: Identity, ledger: Ledger) -> None:
+def _seal(workspace: Workspace, language: str, *, identity: Identity, ledger: Ledger) -> None:
     stated = seals.stated(workspace, language)
     sealed = ledger.seal(identity.judge_id)
     if sealed is None:
-        ledger.add(entries.seal(identity, stated.gate, stated.relevant_from, stated.gold_sha256 or ""))
+        ledger.add(
+            entries.seal(identity, stated.gate, relevant_from=stated.relevant_from, gold_sha256=stated.gold_sha256 or "")
+        )
         return
-    for line in seals.seal_of(sealed).differences(seals.stated(workspace, language, sealed)):
+    for line in seals.seal_of(sealed).differences(seals.stated(workspace, language, sealed=sealed)):
         note(f"{language}: {line}; the seal is what counts (`judge gate --reseal REASON` changes it)")
 
 
@@ -153,14 +168,16 @@ def _progress(bar: Any) -> Callable[[Any], None]:
     return show
 
 
-def plan(workspace: Workspace, language: str, model: str | None) -> dict[str, Any]:
+def plan(workspace: Workspace, language: str, *, model: str | None) -> dict[str, Any]:
     """Return what rating a language by an LLM would take, as JSON values; nothing is sent or written."""
     identity = judges.identity(workspace, model)
     tally = Ledger.read(workspace.ledger_path(language)).tally(identity.judge_id)
     settings = workspace.settings
     out: dict[str, Any] = {"language": language, "judge_id": identity.judge_id, "model": identity.model}
     for purpose, items in zip(("validation", "pool"), judges.items(workspace, language), strict=True):
-        found = forecast.estimate(items, identity, tally, settings.judge, settings.seed, settings.prices)
+        found = forecast.estimate(
+            items, identity, tally=tally, settings=settings.judge, seed=settings.seed, prices=settings.prices
+        )
         out[purpose] = {
             "pairs": found.pairs,
             "batches": found.batches,
@@ -183,5 +200,5 @@ def replayed(workspace: Workspace, source: Path) -> dict[str, Any]:
         found = replay.replay(source, ledger)
     verdicts = {}
     for judge_id in found.changed:
-        verdicts[judge_id] = evidences.assess(workspace, language, judge_id).verdict
+        verdicts[judge_id] = evidences.assess(workspace, language, judge_id=judge_id).verdict
     return {"language": language, "replies": found.replies, "changed": found.changed, "verdicts": verdicts}

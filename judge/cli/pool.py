@@ -75,16 +75,16 @@ def pool(
 
     workspace = open_workspace(data, langs)
     asking = yesno.Asking(model, base_url, Limits(max_cost, max_requests, max_pairs))
-    yesno.check(workspace, asking, dry_run)
+    yesno.check(workspace, asking, dry_run=dry_run)
     if dry_run:
-        plans = [yesno.plan(workspace, language, asking) for language in workspace.languages]
+        plans = [yesno.plan(workspace, language, asking=asking) for language in workspace.languages]
         if as_json:
             show_json({"languages": plans})
         else:
             click.echo("\n".join(map(yesno.text, plans)))
         return
-    frames = {language: _frame(workspace, language, seed) for language in workspace.languages}
-    drawn = [_draw(workspace, language, asking, frames[language]) for language in workspace.languages]
+    frames = {language: _frame(workspace, language, seed=seed) for language in workspace.languages}
+    drawn = [_draw(workspace, language, asking=asking, drawn_from=frames[language]) for language in workspace.languages]
     if as_json:
         show_json({"languages": drawn})
         return
@@ -97,7 +97,7 @@ def pool(
         click.echo("\n".join(f"  {line}" for line in contribution.lines(entry["contribution"])))
 
 
-def _frame(workspace: Workspace, language: str, seed: int | None) -> "Frame":
+def _frame(workspace: Workspace, language: str, *, seed: int | None) -> "Frame":
     """Return what the samples are drawn from; raises `UsageError` where the pool that is there was drawn with another seed.
 
     Which functions a pool of an older release was drawn from is not known. It is taken to have been drawn from those of now: no
@@ -125,7 +125,7 @@ def _frame(workspace: Workspace, language: str, seed: int | None) -> "Frame":
     return frame.grown(earlier, ids)
 
 
-def _draw(workspace: Workspace, language: str, asking: "Asking", drawn_from: "Frame") -> dict[str, Any]:
+def _draw(workspace: Workspace, language: str, *, asking: "Asking", drawn_from: "Frame") -> dict[str, Any]:
     from collections import Counter
 
     from gates.measures.agreement import relevant
@@ -135,12 +135,14 @@ def _draw(workspace: Workspace, language: str, asking: "Asking", drawn_from: "Fr
 
     data, folder = workspace.dataset, workspace.folder
     queries, functions = data.queries_of(language), data.functions_of(language)
-    found = _retrieve(workspace, language, queries, functions, asking)
+    found = _retrieve(workspace, language, queries=queries, functions=functions, asking=asking)
     for retriever, flagged in found.items():
-        hit_files.write(hit_files.path(folder, language, retriever), flagged)
+        hit_files.write(hit_files.path(folder, language, retriever=retriever), flagged)
     validation, path = data.experts_of(language), pools.path(folder, language)
     earlier = pools.read(path) if path.is_file() else ()
-    pairs = pools.draw(queries, drawn_from, found, validation, workspace.settings.pool, earlier)
+    pairs = pools.draw(
+        queries, drawn_from, hits=found, validation=validation, settings=workspace.settings.pool, earlier=earlier
+    )
     frame.write(frame.path(folder, language), drawn_from)
     pools.write(path, pairs)
     judged = [pair for pair in pairs if pair.pair not in validation]
@@ -175,6 +177,7 @@ def _provenance(pair: "PoolPair") -> dict[str, Any]:
 def _retrieve(
     workspace: Workspace,
     language: str,
+    *,
     queries: Sequence[Query],
     functions: Sequence[Function],
     asking: "Asking",
@@ -190,27 +193,30 @@ def _retrieve(
         both = grep_words.search_words(queries, functions)
         found |= {retriever: flagged for retriever, flagged in both.items() if retriever in wanted}
     if "grep-agent" in wanted:
-        flagged = _grep_agent(workspace, language, queries, functions, asking.model, asking.base_url)
+        flagged = _grep_agent(
+            workspace, language, queries=queries, functions=functions, model=asking.model, base_url=asking.base_url
+        )
         found |= {} if flagged is None else {"grep-agent": flagged}
     if "bm25" in wanted:
         from pools.retrievers import bm25
 
-        found["bm25"] = bm25.search(queries, functions, workspace.settings.pool.bm25_depth)
+        found["bm25"] = bm25.search(queries, functions, depth=workspace.settings.pool.bm25_depth)
     if "embedding" in wanted:
         from judge.cli import embedded
 
-        flagged = embedded.search(workspace, language, queries, functions)
+        flagged = embedded.search(workspace, language, queries=queries, functions=functions)
         found |= {} if flagged is None else {"embedding": flagged}
     if "llm" in wanted:
         from judge.cli import yesno
 
-        found["llm"] = yesno.search(workspace, language, queries, functions, asking)
+        found["llm"] = yesno.search(workspace, language, queries=queries, functions=functions, asking=asking)
     return dict(sorted(found.items()))
 
 
 def _grep_agent(
     workspace: Workspace,
     language: str,
+    *,
     queries: Sequence[Query],
     functions: Sequence[Function],
     model: str | None,
@@ -224,7 +230,9 @@ def _grep_agent(
     if name and grep_agent.missing(queries, patterns):
         from judge.cli import endpoints
 
-        patterns = grep_agent.complete(path, queries, endpoints.asking(workspace.settings, name, base_url), language, name)
+        patterns = grep_agent.complete(
+            path, queries, ask=endpoints.asking(workspace.settings, name, base_url=base_url), language=language, model=name
+        )
     lacking = grep_agent.missing(queries, patterns)
     if lacking and len(lacking) == len(queries):
         note(f"{language}: grep-agent left out: no patterns in {path}; write them, or name an LLM with --model")
@@ -232,7 +240,7 @@ def _grep_agent(
     if lacking:
         ids = ", ".join(query.search_id for query in lacking)
         note(f"{language}: grep-agent has no pattern for {ids}; write them into {path}, or name an LLM with --model")
-    found = grep_agent.search_patterns(queries, functions, patterns)
+    found = grep_agent.search_patterns(queries, functions, patterns=patterns)
     if useless := grep_agent.useless(found, functions):
         note(f"{language}: the patterns for {', '.join(useless)} hit every function; edit them in {path}")
     return found

@@ -76,38 +76,38 @@ def rate(
       judge rate --model gpt-5-mini --dry-run
       judge rate --lang go --replay ../published/judgements.jsonl
     """
-    workspace = _overridden(open_workspace(data, langs), concurrency, seed)
+    workspace = _overridden(open_workspace(data, langs), concurrency, seed=seed)
 
     from judge.cli import phases
     from judge.rating.money import Limits
 
     if dry_run:
-        plans = [phases.plan(workspace, language, model) for language in workspace.languages]
-        _show({"languages": plans}, as_json, _plans(plans))
+        plans = [phases.plan(workspace, language, model=model) for language in workspace.languages]
+        _show({"languages": plans}, as_json, text=_plans(plans))
         return
     if replay is not None:
         entry = phases.replayed(workspace, replay)
-        _show(entry, as_json, _replayed(entry))
+        _show(entry, as_json, text=_replayed(entry))
         return
     request = phases.Request(judge_name, model, base_url, go_on, Limits(max_cost, max_requests, max_pairs), batch_api)
     done = []
     for language in workspace.languages:
-        entry, left = phases.rate(workspace, language, request)
+        entry, left = phases.rate(workspace, language, request=request)
         request = replace(request, limits=left)
         done.append(entry)
-    _show({"languages": done}, as_json, "\n".join(_text(entry) for entry in done))
+    _show({"languages": done}, as_json, text="\n".join(_text(entry) for entry in done))
     if not go_on and any(entry["verdict"] != "passed" for entry in done):
         context.exit(GateClosed.exit_code)
 
 
-def _show(document: dict[str, Any], as_json: bool, text: str) -> None:
+def _show(document: dict[str, Any], as_json: bool, *, text: str) -> None:
     if as_json:
         show_json(document)
     else:
         click.echo(text)
 
 
-def _overridden(workspace: Workspace, concurrency: int | None, seed: int | None) -> Workspace:
+def _overridden(workspace: Workspace, concurrency: int | None, *, seed: int | None) -> Workspace:
     settings = workspace.settings
     chosen = replace(settings.judge, concurrency=concurrency or settings.judge.concurrency)
     return replace(workspace, settings=replace(settings, judge=chosen, seed=settings.seed if seed is None else seed))

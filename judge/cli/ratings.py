@@ -41,7 +41,7 @@ def ratings(data: Path, path: Path, rater: str, day: str) -> None:
     given = labels.read_sheet(path, workspace.scale)
     if not given:
         raise UsageError(f"{path}: no row has a rating; fill in the column `rating`")
-    rows = labels.add_layer(workspace.dataset, given, rater, day, workspace.settings.relevant_from)
+    rows = labels.add_layer(workspace.dataset, given, rater=rater, date=day, relevant_from=workspace.settings.relevant_from)
     counts = Counter(language for language, _, _ in given)
     moment = now()
     for language, count in sorted(counts.items()):

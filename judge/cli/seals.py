@@ -14,13 +14,13 @@ from judge.ledger.ledger import Ledger
 from pools.errors import DataError, UsageError
 
 
-def stated(workspace: Workspace, language: str, sealed: Sealed | None = None) -> Seal:
+def stated(workspace: Workspace, language: str, *, sealed: Sealed | None = None) -> Seal:
     """Return what judge.toml and the expert ratings say now, in the form that is sealed.
 
     To be compared with a seal, the expert ratings are those of the searches that count by it, whatever judge.toml leaves out.
     """
     counting = workspace.settings.gate if sealed is None else sealed.gate
-    left_out = searches_left_out(workspace.dataset, language, counting)
+    left_out = searches_left_out(workspace.dataset, language, gate=counting)
     gold = hashes.of_gold(workspace.dataset.experts_of(language), left_out)
     return Seal(workspace.settings.gate, workspace.settings.relevant_from, gold)
 
@@ -30,7 +30,7 @@ def seal_of(sealed: Sealed) -> Seal:
     return Seal(sealed.gate, sealed.relevant_from, sealed.gold_sha256)
 
 
-def choose(ledger: Ledger, path: Path, judge_id: str | None) -> str | None:
+def choose(ledger: Ledger, path: Path, *, judge_id: str | None) -> str | None:
     """Return the judge meant: the one named, else the last sealed; None for an empty ledger."""
     judges = ledger.judges()
     if judge_id is not None and judge_id not in judges:
@@ -38,12 +38,12 @@ def choose(ledger: Ledger, path: Path, judge_id: str | None) -> str | None:
     return judge_id or (judges[-1] if judges else None)
 
 
-def reseal(workspace: Workspace, language: str, judge_id: str | None, reason: str) -> None:
+def reseal(workspace: Workspace, language: str, *, judge_id: str | None, reason: str) -> None:
     """Seal what judge.toml and the expert ratings say now, for good on record with the reason."""
     if not reason.strip():
         raise UsageError("--reseal needs a reason, which stays on record; give one")
     path = workspace.ledger_path(language)
-    chosen = choose(Ledger.read(path), path, judge_id)
+    chosen = choose(Ledger.read(path), path, judge_id=judge_id)
     if chosen is None:
         raise UsageError(f"{language}: nothing is sealed yet; run `judge rate --lang {language}`")
     now = stated(workspace, language)
@@ -51,4 +51,6 @@ def reseal(workspace: Workspace, language: str, judge_id: str | None, reason: st
         sealed = ledger.seal(chosen)
         if sealed is None:
             raise DataError(f"{path}: judge {chosen} has no seal; restore the ledger")
-        ledger.add(entries.reseal(sealed, now.gate, now.relevant_from, now.gold_sha256 or "", reason))
+        ledger.add(
+            entries.reseal(sealed, now.gate, relevant_from=now.relevant_from, gold_sha256=now.gold_sha256 or "", reason=reason)
+        )

@@ -56,13 +56,16 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
         sealed = ledger.seal(judge_id)
         relevant_from = sealed.relevant_from if sealed else workspace.settings.relevant_from
         tally = ledger.tally(judge_id)
-        watched, steady = controls.watch(tally, experts, relevant_from), controls.stability(tally, experts, relevant_from)
+        watched, steady = (
+            controls.watch(tally, experts, relevant_from=relevant_from),
+            controls.stability(tally, experts, relevant_from=relevant_from),
+        )
         judges.append(
             {
                 "judge_id": judge_id,
                 "model": sealed.identity["model"] if sealed else None,
                 "rated": len(evidences.ratings(ledger, judge_id)),
-                **_account(workspace, ledger, judge_id),
+                **_account(workspace, ledger, judge_id=judge_id),
                 "canaries": {"rated": watched.canaries, "same_verdict": watched.same, "alarm": watched.alarm},
                 "retest": {"pairs": steady.pairs, "same_rating": steady.same_rating, "flip_rate": steady.flip_rate},
                 "places": [{"ratings": count, "mean": mean} for count, mean in steady.places],
@@ -77,7 +80,7 @@ def _language(workspace: Workspace, language: str) -> dict[str, Any]:
         "expert_pairs": len(experts),
         "pool": {str(stratum): strata[stratum] for stratum in sorted(strata)},
         "merged": sum(not qrels.of_expert(qrel) for qrel in data.qrels_of(language)),
-        "relevant": _relevant(workspace, language, ledger, pairs),
+        "relevant": _relevant(workspace, language, ledger=ledger, pairs=pairs),
         "judges": judges,
         "llm": _retrievers(workspace, language),
     }
@@ -99,13 +102,13 @@ def _retrievers(workspace: Workspace, language: str) -> list[dict[str, Any]]:
                 "answered": len(given),
                 "yes": sum(1 for answer in given if answer.yes),
                 "without_probability": sum(1 for answer in given if answer.probability is None),
-                **_account(workspace, answers, retriever_id),
+                **_account(workspace, answers, judge_id=retriever_id),
             }
         )
     return out
 
 
-def _account(workspace: Workspace, ledger: "Ledger", judge_id: str) -> dict[str, Any]:
+def _account(workspace: Workspace, ledger: "Ledger", *, judge_id: str) -> dict[str, Any]:
     """Return what failed and what was spent, of whoever is asked, as JSON values."""
     from judge.rating import money
 
@@ -124,7 +127,7 @@ def _account(workspace: Workspace, ledger: "Ledger", judge_id: str) -> dict[str,
     }
 
 
-def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequence["PoolPair"]) -> dict[str, Any] | None:
+def _relevant(workspace: Workspace, language: str, *, ledger: "Ledger", pairs: Sequence["PoolPair"]) -> dict[str, Any] | None:
     """Return the estimate of relevant pairs by the last judge that rated any of the pool's, None where there is none."""
     from gates.measures.agreement import relevant
     from judge.cli import evidences
@@ -144,7 +147,7 @@ def _relevant(workspace: Workspace, language: str, ledger: "Ledger", pairs: Sequ
         verdicts = {pair: rating >= least for pair, rating in ratings.items()}
         verdicts |= {pair: relevant(given, least) for pair, given in experts.items()}
         size = len(data.queries_of(language)) * len(data.functions_of(language))
-        found = estimate.relevant_pairs(pairs, verdicts, size)
+        found = estimate.relevant_pairs(pairs, verdicts, pairs=size)
         return {"judge_id": judge_id, **dataclasses.asdict(found), "missed": found.missed}
     return None
 

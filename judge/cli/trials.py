@@ -100,7 +100,7 @@ def _together(language: str, pair: PairKey) -> PairKey:
     return (f"{language} {pair[0]}", pair[1])
 
 
-def check(workspace: Workspace, settings: Sequence[Setting], of_retriever: bool) -> None:
+def check(workspace: Workspace, settings: Sequence[Setting], *, of_retriever: bool) -> None:
     """Raise `UsageError` for a setting that cannot be tried, so that no other is paid for before that is known."""
     for setting in settings:
         if of_retriever:
@@ -120,39 +120,41 @@ def _as_retriever(workspace: Workspace, setting: Setting) -> Workspace:
 
 
 def of_judge(
-    workspace: Workspace, pairs: Items, setting: Setting, base_url: str | None, limits: Limits
+    workspace: Workspace, pairs: Items, *, setting: Setting, base_url: str | None, limits: Limits
 ) -> tuple[Trial, Limits]:
     """Have a judge rate the pairs of every language, as far as its ledgers lack them; returns what is left of the limits."""
     tuned, found = _as_judge(workspace, setting), _Found()
     for language, part in pairs.items():
-        found.judge_id, limits = _rate(tuned, language, part, setting, base_url, limits)
-        ledger = Ledger.read(_path(workspace, language, found.judge_id))
+        found.judge_id, limits = _rate(tuned, language, part=part, setting=setting, base_url=base_url, limits=limits)
+        ledger = Ledger.read(_path(workspace, language, judge_id=found.judge_id))
         found.ratings.update({_together(language, pair): rating for pair, rating in ledger.ratings(found.judge_id).items()})
         found.totals.append(ledger.totals(found.judge_id))
-        found.spent += _spent(workspace, language, found.judge_id)
+        found.spent += _spent(workspace, language, judge_id=found.judge_id)
     return found.trial(workspace, setting), limits
 
 
 def of_retriever(
-    workspace: Workspace, pairs: Items, setting: Setting, base_url: str | None, limits: Limits
+    workspace: Workspace, pairs: Items, *, setting: Setting, base_url: str | None, limits: Limits
 ) -> tuple[Trial, Limits]:
     """Have the retriever llm say yes or no to the pairs of every language, like `of_judge`; a hit has the highest rating."""
     tuned = _as_retriever(workspace, setting)
     settings, chosen = tuned.settings, yesno.identity(tuned, setting.model)
     found = _Found(chosen.judge_id)
     for language, part in pairs.items():
-        client = endpoints.client(settings, chosen.model, base_url, chosen.sampling)
-        with Answers.open(_path(workspace, language, chosen.judge_id)) as answers:
-            outcome = asyncio.run(yesno.ask(tuned, language, part, YesNo(chosen, client), answers, limits))
+        client = endpoints.client(settings, chosen.model, base_url=base_url, sampling=chosen.sampling)
+        with Answers.open(_path(workspace, language, judge_id=chosen.judge_id)) as answers:
+            outcome = asyncio.run(
+                yesno.ask(tuned, language, items=part, asked=YesNo(chosen, client), answers=answers, limits=limits)
+            )
             given = answers.given(chosen.judge_id)
-        limits = limits.less(outcome.requests, outcome.pairs, outcome.cost)
+        limits = limits.less(outcome.requests, outcome.pairs, cost=outcome.cost)
         hits = {hit.pair for hit in retriever.hits(given, settings.llm.threshold)}
         for pair, answer in given.items():
             found.ratings[_together(language, pair)] = workspace.scale.values[-1 if pair in hits else 0]
             sure = answer.probability
             found.scores[_together(language, pair)] = float(answer.yes or 0) if sure is None else sure
         found.totals.append(answers.totals(chosen.judge_id))
-        found.spent += _spent(workspace, language, chosen.judge_id)
+        found.spent += _spent(workspace, language, judge_id=chosen.judge_id)
         unsure = sum(1 for answer in given.values() if answer.probability is None)
         if unsure:
             note(
@@ -162,24 +164,24 @@ def of_retriever(
     return found.trial(workspace, setting), limits
 
 
-def _path(workspace: Workspace, language: str, judge_id: str) -> Path:
+def _path(workspace: Workspace, language: str, *, judge_id: str) -> Path:
     return dataset.work(workspace.folder, language) / "tuning" / f"{judge_id}.jsonl"
 
 
-def _spent(workspace: Workspace, language: str, judge_id: str) -> list[tuple[int, float]]:
+def _spent(workspace: Workspace, language: str, *, judge_id: str) -> list[tuple[int, float]]:
     """Return pairs asked for and US dollars of each reply, those that could not be used included."""
     return [
-        (len(record["sent"]), money.of_reply(record["cost"], Usage(**record["usage"]), workspace.settings.prices))
-        for record in records(_path(workspace, language, judge_id))
+        (len(record["sent"]), money.of_reply(record["cost"], Usage(**record["usage"]), prices=workspace.settings.prices))
+        for record in records(_path(workspace, language, judge_id=judge_id))
         if record["kind"] in {"reply", "discarded"}
     ]
 
 
 def _rate(
-    workspace: Workspace, language: str, part: Sequence[Item], setting: Setting, base_url: str | None, limits: Limits
+    workspace: Workspace, language: str, *, part: Sequence[Item], setting: Setting, base_url: str | None, limits: Limits
 ) -> tuple[str, Limits]:
     settings = workspace.settings
-    judge = judges.make(workspace, language, "llm", setting.model, base_url)
+    judge = judges.make(workspace, language, name="llm", model=setting.model, base_url=base_url)
     judge_id = judge.identity.judge_id
     if len(part) < setting.pairs_per_batch:
         note(f"{language}: {len(part)} tuning pairs do not fill a prompt of {setting.pairs_per_batch}")
@@ -187,13 +189,26 @@ def _rate(
     async def rate(ledger: Ledger, progress: Callable[[Any], None]) -> rating.Outcome:
         async with judges.opened(judge):
             return await rating.rate(
-                part, "validation", judge, ledger, settings.judge, settings.seed, progress, limits, settings.prices, note
+                part,
+                "validation",
+                judge=judge,
+                ledger=ledger,
+                settings=settings.judge,
+                seed=settings.seed,
+                progress=progress,
+                limits=limits,
+                prices=settings.prices,
+                note=note,
             )
 
-    with Ledger.open(_path(workspace, language, judge_id)) as ledger:
+    with Ledger.open(_path(workspace, language, judge_id=judge_id)) as ledger:
         if ledger.seal(judge_id) is None:
             stated = seals.stated(workspace, language)
-            ledger.add(entries.seal(judge.identity, stated.gate, stated.relevant_from, stated.gold_sha256 or ""))
+            ledger.add(
+                entries.seal(
+                    judge.identity, stated.gate, relevant_from=stated.relevant_from, gold_sha256=stated.gold_sha256 or ""
+                )
+            )
         words = f"{language} {setting.model} {setting.prompt} {setting.pairs_per_batch}"
         with tqdm(total=len(part), desc=words, unit="pair", disable=None) as bar:
 
@@ -201,4 +216,4 @@ def _rate(
                 bar.update(state.done - bar.n)
 
             outcome = asyncio.run(rate(ledger, progress))
-    return judge_id, limits.less(outcome.requests, outcome.pairs, outcome.cost)
+    return judge_id, limits.less(outcome.requests, outcome.pairs, cost=outcome.cost)

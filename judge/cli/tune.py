@@ -81,8 +81,14 @@ def tune(
     workspace = replace(workspace, settings=replace(workspace.settings, judge=asked))
     if retriever is None and not print_only:
         _refuse_sealed(workspace)
-    tried = _judges(workspace, models, prompts, pairs) if retriever is None else _wordings(workspace, models, prompts, pairs)
-    found = _results(workspace, tried, retriever is not None, base_url, Limits(max_cost, max_requests))
+    tried = (
+        _judges(workspace, models, prompts=prompts, pairs=pairs)
+        if retriever is None
+        else _wordings(workspace, models, prompts=prompts, pairs=pairs)
+    )
+    found = _results(
+        workspace, tried, of_retriever=retriever is not None, base_url=base_url, limits=Limits(max_cost, max_requests)
+    )
     choice = tuning.choose(found)
     if as_json:
         show_json(_document(found, choice))
@@ -91,17 +97,17 @@ def tune(
     if choice is None:
         raise GateClosed("no combination rated every tuning pair, so none is chosen, and judge.toml is as it was")
     if not print_only:
-        _write(workspace, choice, retriever)
+        _write(workspace, choice, retriever=retriever)
 
 
-def _judges(workspace: Workspace, models: Sequence[str], prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
+def _judges(workspace: Workspace, models: Sequence[str], *, prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
     from judge.cli import endpoints
 
     named = models or (endpoints.model_name(workspace.settings, None),)
-    return _combined(named, prompts or (workspace.settings.judge.prompt,), pairs or PAIRS)
+    return _combined(named, prompts or (workspace.settings.judge.prompt,), pairs=pairs or PAIRS)
 
 
-def _wordings(workspace: Workspace, models: Sequence[str], prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
+def _wordings(workspace: Workspace, models: Sequence[str], *, prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
     from judge.cli import endpoints
     from judge.judges import questions
 
@@ -109,10 +115,10 @@ def _wordings(workspace: Workspace, models: Sequence[str], prompts: Sequence[str
         raise UsageError("the retriever llm is asked about one pair at a time; leave --pairs out")
     settings = workspace.settings
     named = models or (settings.llm.model or endpoints.model_name(settings, None),)
-    return _combined(named, prompts or questions.wordings(), (1,))
+    return _combined(named, prompts or questions.wordings(), pairs=(1,))
 
 
-def _combined(models: Sequence[str], prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
+def _combined(models: Sequence[str], prompts: Sequence[str], *, pairs: Sequence[int]) -> "list[Setting]":
     from judge.cli.trials import Setting
 
     each = itertools.product(dict.fromkeys(models), dict.fromkeys(prompts), dict.fromkeys(pairs))
@@ -120,21 +126,23 @@ def _combined(models: Sequence[str], prompts: Sequence[str], pairs: Sequence[int
 
 
 def _results(
-    workspace: Workspace, tried: "Sequence[Setting]", of_retriever: bool, base_url: str | None, limits: "Limits"
+    workspace: Workspace, tried: "Sequence[Setting]", *, of_retriever: bool, base_url: str | None, limits: "Limits"
 ) -> "tuple[Result, ...]":
     from gates.measures import tuning
     from judge.cli import trials
 
-    trials.check(workspace, tried, of_retriever)
+    trials.check(workspace, tried, of_retriever=of_retriever)
     pairs = trials.items(workspace)
     run = trials.of_retriever if of_retriever else trials.of_judge
     found = []
     for setting in tried:
-        trial, limits = run(workspace, pairs, setting, base_url, limits)
+        trial, limits = run(workspace, pairs, setting=setting, base_url=base_url, limits=limits)
         found.append(trial)
     settings = workspace.settings
     rated = trials.experts(workspace, pairs)
-    return tuning.results(rated, found, settings.relevant_from, settings.gate.resamples, settings.seed)
+    return tuning.results(
+        rated, found, relevant_from=settings.relevant_from, resamples=settings.gate.resamples, seed=settings.seed
+    )
 
 
 def _refuse_sealed(workspace: Workspace) -> None:
@@ -161,7 +169,7 @@ def _document(found: "Sequence[Result]", choice: "Result | None") -> dict[str, A
     return {"combinations": entries}
 
 
-def _write(workspace: Workspace, choice: "Result", retriever: str | None) -> None:
+def _write(workspace: Workspace, choice: "Result", *, retriever: str | None) -> None:
     from pools.dataset import files, settings, settings_file
 
     path = workspace.folder / settings.FILE
@@ -170,7 +178,7 @@ def _write(workspace: Workspace, choice: "Result", retriever: str | None) -> Non
     values: dict[str, settings_file.Value] = {"model": trial.model, "prompt": trial.prompt}
     if retriever is None:
         values["pairs_per_batch"] = trial.pairs_per_batch
-    files.replace(path, settings_file.changed(before, section, values).encode("utf-8"))
+    files.replace(path, settings_file.changed(before, section, values=values).encode("utf-8"))
     note(f"{path}: " + ", ".join(f"{section}.{key} = {value}" for key, value in values.items()))
     if retriever is None and workspace.settings.gate.split == "all":
         note('the pairs tuned on count at the gate; gate.split = "test" in judge.toml, before `judge rate`, leaves them out')

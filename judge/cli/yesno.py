@@ -34,12 +34,12 @@ class Asking:
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def check(workspace: Workspace, asking: Asking, dry_run: bool) -> None:
+def check(workspace: Workspace, asking: Asking, *, dry_run: bool) -> None:
     """Raise `UsageError` for what can be known to be wrong before other retrievers take their time."""
     if NAME in workspace.settings.pool.retrievers:
         chosen = identity(workspace, asking.model)
         if not dry_run:
-            endpoints.client(workspace.settings, chosen.model, asking.base_url, chosen.sampling)
+            endpoints.client(workspace.settings, chosen.model, base_url=asking.base_url, sampling=chosen.sampling)
     elif dry_run or asking.limits != NO_LIMITS:
         raise UsageError(
             "--dry-run, --max-cost, --max-requests and --max-pairs are for the retriever llm, which pool.retrievers in "
@@ -48,7 +48,7 @@ def check(workspace: Workspace, asking: Asking, dry_run: bool) -> None:
 
 
 def search(
-    workspace: Workspace, language: str, queries: Sequence[Query], functions: Sequence[Function], asking: Asking
+    workspace: Workspace, language: str, *, queries: Sequence[Query], functions: Sequence[Function], asking: Asking
 ) -> tuple[Hit, ...]:
     """Ask about every pair worth it that has no answer yet, and return the hits among all of them.
 
@@ -57,16 +57,20 @@ def search(
     """
     settings = workspace.settings
     chosen = identity(workspace, asking.model)
-    vectors_of = embedded.complete(workspace, language, queries, functions) if settings.llm.prefilter else None
-    items = _items(workspace, language, queries, functions, vectors_of)
-    client = endpoints.client(settings, chosen.model, asking.base_url, chosen.sampling)
+    vectors_of = (
+        embedded.complete(workspace, language, queries=queries, functions=functions) if settings.llm.prefilter else None
+    )
+    items = _items(workspace, language, queries=queries, functions=functions, made=vectors_of)
+    client = endpoints.client(settings, chosen.model, base_url=asking.base_url, sampling=chosen.sampling)
     with Answers.open(questions.path(workspace.folder, language)) as answers:
         for line in answers.notes:
             note(line)
-        outcome = asyncio.run(ask(workspace, language, items, YesNo(chosen, client), answers, asking.limits))
+        outcome = asyncio.run(
+            ask(workspace, language, items=items, asked=YesNo(chosen, client), answers=answers, limits=asking.limits)
+        )
         given = answers.given(chosen.judge_id)
         found = {item.pair: given[item.pair] for item in items if item.pair in given}
-    asking.limits = asking.limits.less(outcome.requests, outcome.pairs, outcome.cost)
+    asking.limits = asking.limits.less(outcome.requests, outcome.pairs, cost=outcome.cost)
     for line in client.notes:
         note(line)
     hits = retriever.hits(found, settings.llm.threshold)
@@ -81,11 +85,11 @@ def search(
         "requests": outcome.requests,
         "cost": outcome.cost,
     }
-    _tell(language, figures, sorted(set(outcome.failed.values())))
+    _tell(language, figures, reasons=sorted(set(outcome.failed.values())))
     return hits
 
 
-def _tell(language: str, figures: dict[str, Any], reasons: Sequence[str]) -> None:
+def _tell(language: str, figures: dict[str, Any], *, reasons: Sequence[str]) -> None:
     note(f"{language}: llm was asked about {figures['pairs']} pairs: {figures['yes']} yes, {figures['hits']} hits")
     if figures["neither"]:
         note(f"{language}: {figures['neither']} pairs got no yes or no ({'; '.join(reasons[:3])}), and are no hits of llm")
@@ -106,18 +110,20 @@ def identity(workspace: Workspace, model: str | None) -> Identity:
         wording = templates.text(settings.llm.prompt, folder=workspace.folder)
     except ValueError as error:
         raise UsageError(f"llm.prompt: {error}") from error
-    return questions.identity(settings, name, wording)
+    return questions.identity(settings, name, wording=wording)
 
 
-def plan(workspace: Workspace, language: str, asking: Asking) -> dict[str, Any]:
+def plan(workspace: Workspace, language: str, *, asking: Asking) -> dict[str, Any]:
     """Return what the retriever would take, as JSON values; nothing is sent or written, so only vectors on disk count."""
     data, settings = workspace.dataset, workspace.settings
     queries, functions = data.queries_of(language), data.functions_of(language)
     chosen = identity(workspace, asking.model)
-    made = vectors.read(vectors.path(workspace.folder, language, settings.embedding)) if settings.llm.prefilter else None
-    whole = made if vectors.between(made, queries, functions) is not None else None
-    items = _items(workspace, language, queries, functions, whole)
-    found = questions.plan(items, chosen, Answers.read(questions.path(workspace.folder, language)), settings)
+    made = (
+        vectors.read(vectors.path(workspace.folder, language, settings=settings.embedding)) if settings.llm.prefilter else None
+    )
+    whole = made if vectors.between(made, queries, functions=functions) is not None else None
+    items = _items(workspace, language, queries=queries, functions=functions, made=whole)
+    found = questions.plan(items, chosen, answers=Answers.read(questions.path(workspace.folder, language)), settings=settings)
     return {
         "language": language,
         "retriever_id": chosen.judge_id,
@@ -143,6 +149,7 @@ def text(plan: dict[str, Any]) -> str:
 def _items(
     workspace: Workspace,
     language: str,
+    *,
     queries: Sequence[Query],
     functions: Sequence[Function],
     made: vectors.Vectors | None,
@@ -153,16 +160,16 @@ def _items(
     if not most:
         return [Item((search_id, name), search, code) for search_id, search in searches.items() for name, code in codes.items()]
     deep = retriever.depth(most)
-    rankings: list[retriever.Ranking] = [retriever.ranking_of(bm25.search(queries, functions, deep))]
+    rankings: list[retriever.Ranking] = [retriever.ranking_of(bm25.search(queries, functions, depth=deep))]
     if made is None:
         note(f"{language}: llm.prefilter goes by bm25 alone, as there are no vectors")
     else:
-        rankings.append(retriever.nearest(queries, functions, made, deep))
-    return [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in retriever.best(queries, rankings, most)]
+        rankings.append(retriever.nearest(queries, functions, vectors=made, most=deep))
+    return [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in retriever.best(queries, rankings, most=most)]
 
 
 async def ask(
-    workspace: Workspace, language: str, items: Sequence[Item], asked: YesNo, answers: Answers, limits: Limits
+    workspace: Workspace, language: str, *, items: Sequence[Item], asked: YesNo, answers: Answers, limits: Limits
 ) -> Outcome:
     """Ask about every pair that has no answer yet, and show how far it is; raises as `judge.judges.questions.ask` does."""
     from tqdm import tqdm
@@ -170,8 +177,16 @@ async def ask(
     settings = workspace.settings
     with tqdm(total=len(items), desc=f"{language} llm", unit="pair", disable=None) as bar:
         return await questions.ask(
-            items, asked, answers, settings.judge, settings.seed, _progress(bar), limits, settings.prices, note
-        )  # fmt: skip
+            items,
+            asked,
+            answers=answers,
+            settings=settings.judge,
+            seed=settings.seed,
+            progress=_progress(bar),
+            limits=limits,
+            prices=settings.prices,
+            note=note,
+        )
 
 
 def _progress(bar: Any) -> Callable[[Any], None]:

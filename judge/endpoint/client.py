@@ -85,6 +85,7 @@ class Client:
         self,
         base_url: str,
         api_key: str,
+        *,
         model: str,
         sampling: Mapping[str, Any],
         concurrency: int = 16,
@@ -111,7 +112,7 @@ class Client:
         self._sampling = dict(sampling)
         self._timeout = timeout
         self._clock = clock or SystemClock()
-        self._pace = Pace(concurrency, self._clock, random.Random(seed))  # noqa: S311  jitter, no secret
+        self._pace = Pace(concurrency, self._clock, rng=random.Random(seed))  # noqa: S311  jitter, no secret
         self._form = Form()
         self._refused = 0
         self._loading: asyncio.Future[Any] | None = None
@@ -152,7 +153,7 @@ class Client:
         async def complete() -> Answer:
             nonlocal form, body
             form = self._form
-            body = form.body(self.model, prompt, schema, self._sampling)
+            body = form.body(self.model, prompt, schema=schema, sampling=self._sampling)
             return completions.answer(await self.post("/chat/completions", body), self.model)
 
         while True:
@@ -170,14 +171,14 @@ class Client:
 
     def body(self, prompt: str, schema: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return a chat completion request in the form that the endpoint is known to take."""
-        return self._form.body(self.model, _SURROGATE.sub("\ufffd", prompt), schema, self._sampling)
+        return self._form.body(self.model, _SURROGATE.sub("\ufffd", prompt), schema=schema, sampling=self._sampling)
 
     @property
     def form(self) -> Form:
         """How requests are worded for this endpoint, as far as it is known."""
         return self._form
 
-    def read(self, status: int, document: Mapping[str, Any], asked: Asked) -> Answer | None:
+    def read(self, status: int, document: Mapping[str, Any], *, asked: Asked) -> Answer | None:
         """Read the response to a request that a job made; None where the same is to be asked again.
 
         That is so after a fault that passes, and where the endpoint does not take the form of the request, which is then
@@ -186,7 +187,7 @@ class Client:
         """
         try:
             if status >= 400:
-                raise Refused(refusals.of(status, orjson.dumps(document), {}, self._clock.unix()))
+                raise Refused(refusals.of(status, orjson.dumps(document), headers={}, now=self._clock.unix()))
             answer = completions.answer(document, self.model)
         except Refused as refused:
             match refusals.meaning(refused.refusal):
@@ -195,7 +196,7 @@ class Client:
                 case "stop":
                     raise self._stopped(refused.refusal) from refused
                 case "form":
-                    body = asked.form.body(self.model, asked.prompt, asked.schema, self._sampling)
+                    body = asked.form.body(self.model, asked.prompt, schema=asked.schema, sampling=self._sampling)
                     milder = asked.form.milder(refused.refusal, body)
                     if milder is not None:
                         self._form = milder if self._form is asked.form else self._form
@@ -244,7 +245,7 @@ class Client:
                 raise self._stopped(refusal)
             if meaning not in {"again", "overloaded"}:
                 raise Refused(refusal)
-            self._pace.failed(started, refusal.retry_after, meaning == "overloaded")
+            self._pace.failed(started, refusal.retry_after, overloaded=meaning == "overloaded")
             if self._pace.streak > (PATIENCE if self._pace.answers else FIRST_PATIENCE):
                 raise self._stopped(refusal)
             if meaning == "again" and self._pace.answers > answers:
@@ -266,7 +267,7 @@ class Client:
 
     def _stopped(self, refusal: Refusal) -> Stopped:
         self._pace.drain()
-        return Stopped(self._scrub(refusals.remedy(refusal, self.model, self.base_url)))
+        return Stopped(self._scrub(refusals.remedy(refusal, self.model, base_url=self.base_url)))
 
     def _scrub(self, message: str) -> str:
         return message.replace(self._key, "***") if self._key else message
@@ -319,7 +320,7 @@ class Client:
         except (httpx2.HTTPError, aiohttp.ClientError, OSError) as error:
             raise Refused(Refusal(0, f"no connection ({error or type(error).__name__})")) from error
         if response.status_code >= 300:
-            raise Refused(refusals.of(response.status_code, response.content, response.headers, self._clock.unix()))
+            raise Refused(refusals.of(response.status_code, response.content, headers=response.headers, now=self._clock.unix()))
         return response
 
     def _object(self, response: "httpx2.Response") -> dict[str, Any]:
@@ -331,7 +332,7 @@ class Client:
         if failed and not document.get("choices"):
             code = failed.get("code") if isinstance(failed, dict) else None
             status = code if isinstance(code, int) and 400 <= code < 600 else 500
-            raise Refused(refusals.of(status, response.content, response.headers, self._clock.unix()))
+            raise Refused(refusals.of(status, response.content, headers=response.headers, now=self._clock.unix()))
         return document
 
     async def _connected(self) -> None:

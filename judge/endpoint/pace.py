@@ -54,7 +54,7 @@ class Drained(Exception):
 class Pace:
     """Slots for requests; `enter` before each and `leave` after it, with a word on how it went in between."""
 
-    def __init__(self, concurrency: int, clock: Clock, rng: random.Random) -> None:
+    def __init__(self, concurrency: int, clock: Clock, *, rng: random.Random) -> None:
         self.answers = 0
         self.streak = 0
         self._most = concurrency
@@ -123,7 +123,7 @@ class Pace:
         if self._limit < self._most:
             self._limit = min(self._most, self._limit + 1 / self._limit)
 
-    def failed(self, started: float, retry_after: float | None, overloaded: bool) -> None:
+    def failed(self, started: float, retry_after: float | None, *, overloaded: bool) -> None:
         """Note a fault of a request that started at that time, and make everyone wait.
 
         `retry_after` is in seconds, None where the endpoint did not say; `overloaded` also takes slots away.

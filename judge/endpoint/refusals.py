@@ -48,7 +48,7 @@ class Refused(Exception):
         self.refusal = refusal
 
 
-def of(status: int, body: bytes, headers: Mapping[str, str], now: float) -> Refusal:
+def of(status: int, body: bytes, *, headers: Mapping[str, str], now: float) -> Refusal:
     """Make a refusal of a response; `now` in seconds since 1970, for a Retry-After that is a date."""
     try:
         document: Any = json.loads(body)
@@ -118,7 +118,7 @@ def meaning(refusal: Refusal) -> Meaning:
     return "form" if status in {400, 422} else "stop"
 
 
-def remedy(refusal: Refusal, model: str, base_url: str) -> str:
+def remedy(refusal: Refusal, model: str, *, base_url: str) -> str:
     """Return the one line that a user sees when the run stops for an error."""
     words = f"{refusal.code} {refusal.message}"
     said = f"HTTP {refusal.status}: {refusal.message[:200]}" if refusal.status else refusal.message[:200]
@@ -148,7 +148,7 @@ class Form:
     without: frozenset[str] = frozenset()
     renamed: bool = False
 
-    def body(self, model: str, prompt: str, schema: Mapping[str, Any] | None, sampling: Mapping[str, Any]) -> dict[str, Any]:
+    def body(self, model: str, prompt: str, *, schema: Mapping[str, Any] | None, sampling: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON body of a chat completion request."""
         body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": prompt}]}
         for name, value in sampling.items():

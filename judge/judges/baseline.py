@@ -65,6 +65,7 @@ class Baseline:
         self,
         queries: Sequence[Query],
         functions: Sequence[Function],
+        *,
         experts: Mapping[PairKey, Sequence[int]],
         scale: Scale,
         settings: Settings,
@@ -143,7 +144,9 @@ class Baseline:
 
     @cached_property
     def _features(self) -> Features:
-        return Features(self._queries, self._functions, self._settings.judge.shown_characters, self._similarity)
+        return Features(
+            self._queries, self._functions, shown_characters=self._settings.judge.shown_characters, similarity=self._similarity
+        )
 
     @cached_property
     def _table(self) -> Any:
@@ -182,8 +185,8 @@ class Baseline:
         cuts = cut_points(
             [unseen[place] for place in places],
             [self._means[place] for place in places],
-            self._scale.values,
-            self._settings.relevant_from,
+            values=self._scale.values,
+            relevant_from=self._settings.relevant_from,
         )
         return _Model(self._fit(places), cuts, self._scale.values)
 
@@ -209,7 +212,7 @@ def _probabilities(classifier: Any, rows: Any) -> list[float]:
 
 
 def cut_points(
-    probabilities: Sequence[float], means: Sequence[float], values: Sequence[int], relevant_from: float
+    probabilities: Sequence[float], means: Sequence[float], *, values: Sequence[int], relevant_from: float
 ) -> tuple[float, ...]:
     """Return for each value of the scale but the lowest the probability from which on a pair is rated that high.
 
@@ -226,9 +229,9 @@ def cut_points(
     for value in values[1:]:
         if value >= relevant_from:
             short = [mean < value for mean in means if mean >= relevant_from]
-            cuts.append(main if value == relevant[0] else _quantile(above, short, math.inf))
+            cuts.append(main if value == relevant[0] else _quantile(above, short, beyond=math.inf))
         else:
-            cuts.append(_quantile(below, [mean < value for mean in means if mean < relevant_from], main))
+            cuts.append(_quantile(below, [mean < value for mean in means if mean < relevant_from], beyond=main))
     return tuple(cuts)
 
 
@@ -247,6 +250,6 @@ def _best_cut(probabilities: Sequence[float], relevant: Sequence[bool]) -> float
     return best
 
 
-def _quantile(ordered: Sequence[float], short: Sequence[bool], beyond: float) -> float:
+def _quantile(ordered: Sequence[float], short: Sequence[bool], *, beyond: float) -> float:
     place = round(len(ordered) * sum(short) / len(short)) if short else len(ordered)
     return ordered[place] if place < len(ordered) else beyond

@@ -92,6 +92,7 @@ class Features:
         self,
         queries: Iterable[Query],
         functions: Iterable[Function],
+        *,
         shown_characters: int,
         similarity: Similarity | None = None,
     ) -> None:

@@ -45,7 +45,7 @@ def wordings() -> tuple[str, ...]:
     return tuple(name for name in templates.builtin(".j2") if name.split("-")[0] == "yesno")
 
 
-def identity(settings: Settings, model: str, wording: str) -> Identity:
+def identity(settings: Settings, model: str, *, wording: str) -> Identity:
     """Return the identity of the retriever that asks a model with a wording (a template's text): what answers depend on."""
     sampling = {
         "temperature": 0.0,
@@ -96,7 +96,7 @@ class Answers(Ledger):
     def _read(self, reply: Record) -> Reading:
         [(entry_id, search_id, function_id)] = reply["sent"]
         logprobs = [(token, figure) for token, figure in reply.get("logprobs", ())]
-        answer = llm.read(reply["raw"], reply["finish_reason"], logprobs)
+        answer = llm.read(reply["raw"], reply["finish_reason"], logprobs=logprobs)
         entry = Entry("rated", int(answer.yes)) if answer.yes is not None else Entry(_fault(reply), None)
         ratings = {} if entry.rating is None else {entry_id: entry.rating}
         faults = {entry_id: str(entry.status)} if entry.rating is None else {}
@@ -104,7 +104,7 @@ class Answers(Ledger):
             self._given[reply["judge_id"]].setdefault((search_id, function_id), answer)
         self._spend(reply)
         sent = [(entry_id, search_id, function_id)]
-        self.tally(reply["judge_id"]).take(reply["number"], reply["purpose"], sent, ratings, faults)
+        self.tally(reply["judge_id"]).take(reply["number"], reply["purpose"], sent=sent, ratings=ratings, faults=faults)
         return Reading({entry_id: entry}, ())
 
 
@@ -125,7 +125,7 @@ class YesNo:
 
     async def answer(self, batch: Batch) -> Answer:
         """Return the reply to a batch of one pair; raises what `Client.ask` does."""
-        shown = batches.render(batch, self.identity, SETTING)
+        shown = batches.render(batch, self.identity, setting=SETTING)
         answer = await self.client.ask(shown.text)
         return replace(answer, redacted=sum(shown.redacted.values())) if shown.redacted else answer
 
@@ -136,6 +136,7 @@ class YesNo:
 async def ask(
     items: Sequence[Item],
     asked: YesNo,
+    *,
     answers: Answers,
     settings: JudgeSettings,
     seed: int,
@@ -151,18 +152,31 @@ async def ask(
     """
     answers.enter(asked.identity)
     async with asked.client:
-        return await rating.rate(items, "pool", asked, answers, _alone(settings), seed, progress, limits, prices, note)
+        return await rating.rate(
+            items,
+            "pool",
+            judge=asked,
+            ledger=answers,
+            settings=_alone(settings),
+            seed=seed,
+            progress=progress,
+            limits=limits,
+            prices=prices,
+            note=note,
+        )
 
 
-def plan(items: Sequence[Item], asking: Identity, answers: Answers, settings: Settings) -> Estimate:
+def plan(items: Sequence[Item], asking: Identity, *, answers: Answers, settings: Settings) -> Estimate:
     """Return what asking about the pairs would take, those that are answered or given up left out; nothing is sent.
 
     Raises `UsageError` for a wording that cannot be filled.
     """
     if items:
-        batches.render(Batch.of(items[:1]), asking, SETTING)
+        batches.render(Batch.of(items[:1]), asking, setting=SETTING)
     tally = answers.tally(asking.judge_id)
-    return forecast.estimate(items, asking, tally, _alone(settings.judge), settings.seed, settings.prices)
+    return forecast.estimate(
+        items, asking, tally=tally, settings=_alone(settings.judge), seed=settings.seed, prices=settings.prices
+    )
 
 
 def _alone(settings: JudgeSettings) -> JudgeSettings:

@@ -59,7 +59,7 @@ class End:
     bare: bool = False
 
 
-def scan(file: BinaryIO, path: Path, end: End) -> Iterator[dict[str, Any]]:
+def scan(file: BinaryIO, path: Path, *, end: End) -> Iterator[dict[str, Any]]:
     """Yield the records of a file from its beginning, keeping `end` up to date.
 
     What follows the last line end counts as a line if it is whole, and else as torn. Raises `DataError` for any other line

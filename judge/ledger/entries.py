@@ -52,7 +52,7 @@ class Sealable(Protocol):
     def document(self) -> dict[str, Any]: ...
 
 
-def seal(identity: Sealable, gate: GateSettings, relevant_from: float, gold_sha256: str) -> Record:
+def seal(identity: Sealable, gate: GateSettings, *, relevant_from: float, gold_sha256: str) -> Record:
     """Return the line that seals a judge."""
     return {
         "kind": "seal",
@@ -64,7 +64,7 @@ def seal(identity: Sealable, gate: GateSettings, relevant_from: float, gold_sha2
     }
 
 
-def reseal(sealed: SealEntry, gate: GateSettings, relevant_from: float, gold_sha256: str, reason: str) -> Record:
+def reseal(sealed: SealEntry, gate: GateSettings, *, relevant_from: float, gold_sha256: str, reason: str) -> Record:
     """Return the line that seals anew a judge that is sealed, with the reason."""
     return {
         "kind": "reseal",
@@ -83,7 +83,7 @@ def seal_of(record: Record) -> SealEntry:
     return SealEntry(gate=GateSettings(**record["gate"]), **known)  # type: ignore[arg-type]
 
 
-def reply(judge_id: str, purpose: Purpose, batch: Batch, answer: Answer) -> Record:
+def reply(judge_id: str, purpose: Purpose, *, batch: Batch, answer: Answer) -> Record:
     """Return the line of a reply, but for its number, which the ledger gives."""
     record: Record = {
         "kind": "reply",
@@ -105,9 +105,9 @@ def reply(judge_id: str, purpose: Purpose, batch: Batch, answer: Answer) -> Reco
     return record | {"redacted": answer.redacted} if answer.redacted else record
 
 
-def discarded(judge_id: str, purpose: Purpose, batch: Batch, answer: Answer, reason: str) -> Record:
+def discarded(judge_id: str, purpose: Purpose, *, batch: Batch, answer: Answer, reason: str) -> Record:
     """Return the line of a reply that was paid for and cannot be used."""
-    return reply(judge_id, purpose, batch, answer) | {"kind": "discarded", "reason": reason}
+    return reply(judge_id, purpose, batch=batch, answer=answer) | {"kind": "discarded", "reason": reason}
 
 
 def reading(number: int, read: Reading) -> Record:
@@ -122,12 +122,12 @@ def reading(number: int, read: Reading) -> Record:
     }
 
 
-def failure(judge_id: str, pair: PairKey, reason: str) -> Record:
+def failure(judge_id: str, pair: PairKey, *, reason: str) -> Record:
     """Return the line that gives a pair up."""
     return {"kind": "failure", "judge_id": judge_id, "pair": list(pair), "reason": reason}
 
 
-def upload(judge_id: str, purpose: Purpose, file: str, size: int, planned: Mapping[str, Batch]) -> Record:
+def upload(judge_id: str, purpose: Purpose, *, file: str, size: int, planned: Mapping[str, Batch]) -> Record:
     """Return the line of a file of batches, each under its custom id, made with up to `size` pairs each."""
     return {
         "kind": "upload",
@@ -139,12 +139,12 @@ def upload(judge_id: str, purpose: Purpose, file: str, size: int, planned: Mappi
     }
 
 
-def job(judge_id: str, job_id: str, file: str) -> Record:
+def job(judge_id: str, job_id: str, *, file: str) -> Record:
     """Return the line of the job that was made of an upload."""
     return {"kind": "job", "judge_id": judge_id, "job": job_id, "file": file}
 
 
-def job_end(judge_id: str, job_id: str, file: str, status: str) -> Record:
+def job_end(judge_id: str, job_id: str, *, file: str, status: str) -> Record:
     """Return the line after the last reply of a job."""
     return {"kind": "job-end", "judge_id": judge_id, "job": job_id, "file": file, "status": status}
 

@@ -38,7 +38,7 @@ def now() -> str:
 def records(path: Path) -> Iterator[Record]:
     """Yield all lines of a ledger as they are, without `chain` checked twice; raises `DataError` for a line at fault."""
     with path.open("rb") as file:
-        yield from chain.scan(file, path, End())
+        yield from chain.scan(file, path, end=End())
 
 
 class Ledger:
@@ -240,7 +240,9 @@ class Ledger:
         """Read a reply with today's rules, take in the result, and hold its reading back."""
         sent = reply["sent"]
         scale_values = self._scales[reply["judge_id"]]
-        reading = replies.reconcile([entry[0] for entry in sent], reply["raw"], scale_values, reply["finish_reason"])
+        reading = replies.reconcile(
+            [entry[0] for entry in sent], reply["raw"], scale_values=scale_values, finish_reason=reply["finish_reason"]
+        )
         record = entries.reading(reply["number"], reading)
         self._spend(reply)
         self._note(reply, record)
@@ -254,8 +256,8 @@ class Ledger:
         self.tally(reply["judge_id"]).spend(
             len(reply["sent"]),
             (usage["prompt"], usage["cached"], usage["completion"]),
-            reply["cost"],
-            reply.get("redacted", 0),
+            cost=reply["cost"],
+            redacted=reply.get("redacted", 0),
         )
 
         if "custom_id" in reply:
@@ -275,7 +277,9 @@ class Ledger:
     def _note(self, reply: Record, reading: Record) -> None:
         share = self._ids.setdefault
         sent = [(entry_id, share(search, search), share(function, function)) for entry_id, search, function in reply["sent"]]
-        self.tally(reply["judge_id"]).take(reply["number"], reply["purpose"], sent, reading["ratings"], reading["faults"])
+        self.tally(reply["judge_id"]).take(
+            reply["number"], reply["purpose"], sent=sent, ratings=reading["ratings"], faults=reading["faults"]
+        )
 
     def _load(self) -> None:
         try:
@@ -284,7 +288,7 @@ class Ledger:
             return
         with file:
             try:
-                for record in chain.scan(file, self.path, self._end):
+                for record in chain.scan(file, self.path, end=self._end):
                     self._load_one(record)
                 for number in sorted(self._unread):
                     self._read(self._unread.pop(number))

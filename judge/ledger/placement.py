@@ -25,18 +25,20 @@ def first(path: Path, judge_id: str) -> dict[PairKey, int]:
             unread[record["number"]] = record
         elif kind == "reading" and (reply := unread.pop(record["number"], None)) is not None:
             rated = record["ratings"] if record["parser"] == replies.PARSER else _again(reply, scale_values)
-            _place(reply, rated, places)
+            _place(reply, rated, places=places)
     for number in sorted(unread):
-        _place(unread[number], _again(unread[number], scale_values), places)
+        _place(unread[number], _again(unread[number], scale_values), places=places)
     return places
 
 
 def _again(reply: Record, scale_values: frozenset[int]) -> set[str]:
-    reading = replies.reconcile([entry[0] for entry in reply["sent"]], reply["raw"], scale_values, reply["finish_reason"])
+    reading = replies.reconcile(
+        [entry[0] for entry in reply["sent"]], reply["raw"], scale_values=scale_values, finish_reason=reply["finish_reason"]
+    )
     return {entry_id for entry_id, entry in reading.entries.items() if entry.rating is not None}
 
 
-def _place(reply: Record, rated: "set[str] | dict[str, int]", places: dict[PairKey, int]) -> None:
+def _place(reply: Record, rated: "set[str] | dict[str, int]", *, places: dict[PairKey, int]) -> None:
     for place, (entry_id, search_id, function_id) in enumerate(reply["sent"], start=1):
         if entry_id in rated:
             places.setdefault((search_id, function_id), place)

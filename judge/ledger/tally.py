@@ -89,7 +89,7 @@ class Tally:
         requests, pairs, redacted, *tokens = self._sums
         return Totals(requests, pairs, Usage(*tokens[:3]), self._cost, Usage(*tokens[3:]), redacted)
 
-    def spend(self, pairs: int, usage: Sequence[int], cost: float | None, redacted: int) -> None:
+    def spend(self, pairs: int, usage: Sequence[int], *, cost: float | None, redacted: int) -> None:
         """Add up one reply: pairs sent, tokens (prompt, cached, completion), US dollars or None, secrets masked."""
         sums = self._sums
         sums[0] += 1
@@ -102,7 +102,7 @@ class Tally:
         self._cost += cost or 0.0
 
     def take(
-        self, number: int, purpose: Purpose, sent: Sequence[Sent], ratings: Mapping[str, int], faults: Mapping[str, str]
+        self, number: int, purpose: Purpose, *, sent: Sequence[Sent], ratings: Mapping[str, int], faults: Mapping[str, str]
     ) -> None:
         """Take in the reading of a reply: the rating, or the status that is none, of every id sent.
 

@@ -130,7 +130,7 @@ class Watcher:
         self._same += agrees
         # One that agrees never makes so few less likely, and nearly all do.
         if not agrees and self._at_gate is not None:
-            chance = lower_tail(self._same, self._canaries, self._at_gate)
+            chance = lower_tail(self._same, self._canaries, probability=self._at_gate)
             self._lowest = min(self._lowest, (chance, self._canaries, self._same))
 
     def _agrees(self, pair: PairKey, rating: int) -> bool:
@@ -138,12 +138,12 @@ class Watcher:
         return (rating >= self.relevant_from) == (sum(ratings) / len(ratings) >= self.relevant_from)
 
 
-def watch(tally: Tally, experts: Mapping[PairKey, Sequence[int]], relevant_from: float) -> Watch:
+def watch(tally: Tally, experts: Mapping[PairKey, Sequence[int]], *, relevant_from: float) -> Watch:
     """Compare the verdicts on canaries with those on the same judge's first ratings of expert-rated pairs."""
     return Watcher(tally, experts, relevant_from).look()
 
 
-def lower_tail(successes: int, trials: int, probability: float) -> float:
+def lower_tail(successes: int, trials: int, *, probability: float) -> float:
     """Return the binomial distribution's probability of at most so many successes, to about 12 digits.
 
     The terms are added downwards from the largest, in logarithms so that no coefficient is too large, until they no longer
@@ -168,7 +168,7 @@ def lower_tail(successes: int, trials: int, probability: float) -> float:
     return min(1.0, total)
 
 
-def stability(tally: Tally, experts: Mapping[PairKey, Sequence[int]], relevant_from: float) -> Stability:
+def stability(tally: Tally, experts: Mapping[PairKey, Sequence[int]], *, relevant_from: float) -> Stability:
     """Compare each retest with the first rating of its pair, and count first ratings by their place in the batch."""
     again = [repeat for repeat in tally.repeats if repeat.purpose == "pool" and repeat.pair not in experts]
     first = [tally.ratings[repeat.pair] for repeat in again]
@@ -235,7 +235,7 @@ class Hider:
         return None
 
 
-def retests(items: Sequence[Item], controls: Controls, tally: Tally, seed: int) -> list[Item]:
+def retests(items: Sequence[Item], controls: Controls, *, tally: Tally, seed: int) -> list[Item]:
     """Return the pairs to be rated again: a share of those that have a rating, less those that were already."""
     done = {repeat.pair for repeat in tally.repeats}
     return [

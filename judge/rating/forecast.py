@@ -27,13 +27,13 @@ class Estimate:
 
 
 def estimate(
-    items: Sequence[Item], identity: Identity, tally: Tally, settings: JudgeSettings, seed: int, prices: PriceSettings
+    items: Sequence[Item], identity: Identity, *, tally: Tally, settings: JudgeSettings, seed: int, prices: PriceSettings
 ) -> Estimate:
     """Return what rating the pairs would take that have no rating and are not given up; raises as `batches.prompt` does."""
     left = [item for item in items if item.pair not in tally.ratings and item.pair not in tally.failed]
     count = characters = 0
     usage = NOTHING
-    for batch in batches.plan(left, seed, settings):
+    for batch in batches.plan(left, seed, settings=settings):
         size = len(batches.prompt(batch, identity))
         count += 1
         characters += size

@@ -49,6 +49,7 @@ ENDED = {"completed", "expired", "cancelled", "failed"}
 async def rate(
     items: Sequence[Item],
     purpose: Purpose,
+    *,
     judge: LlmJudge,
     ledger: Ledger,
     settings: JudgeSettings,
@@ -72,7 +73,19 @@ async def rate(
         raise UsageError(f"{ledger.path}: judge {judge_id} is not sealed; seal it before its first rating")
     if limits.cost is not None and not money.priced(prices):
         raise UsageError("a job is estimated before it is made; set [prices] in judge.toml to use --max-cost with --batch-api")
-    jobs = _Jobs(items, purpose, judge, ledger, settings, seed, prices, note, limits, controls, others)
+    jobs = _Jobs(
+        items,
+        purpose,
+        judge=judge,
+        ledger=ledger,
+        settings=settings,
+        seed=seed,
+        prices=prices,
+        note=note,
+        limits=limits,
+        controls=controls,
+        others=others,
+    )
     remove = jobs.listen()
     try:
         await jobs.all()
@@ -98,6 +111,7 @@ class _Jobs:
         self,
         items: Sequence[Item],
         purpose: Purpose,
+        *,
         judge: LlmJudge,
         ledger: Ledger,
         settings: JudgeSettings,
@@ -151,7 +165,9 @@ class _Jobs:
         left = [item for item in self._left(self._items) if item.pair not in asked]
         if len(left) <= self._limits.pairs:
             return self._items
-        return [item for batch in batches.plan(left, self._seed, self._settings) for item in batch.items][: self._limits.pairs]
+        return [item for batch in batches.plan(left, self._seed, settings=self._settings) for item in batch.items][
+            : self._limits.pairs
+        ]
 
     def _left(self, items: Sequence[Item]) -> list[Item]:
         """Return the pairs to be asked for; gives up those that were asked for often enough."""
@@ -160,12 +176,12 @@ class _Jobs:
         exhausted = [item for item in left if tally.attempts.get(item.pair, 0) >= self._settings.attempts]
         if exhausted:
             reason = f"no rating after {self._settings.attempts} attempts"
-            self._ledger.add(*(entries.failure(judge_id, item.pair, reason) for item in exhausted))
+            self._ledger.add(*(entries.failure(judge_id, item.pair, reason=reason) for item in exhausted))
         return [item for item in left if item.pair not in tally.failed]
 
     def _retests(self) -> list[Item]:
         controls = self._controls
-        return [] if controls is None else retests(self._items, controls, self.tally, self._seed)
+        return [] if controls is None else retests(self._items, controls, tally=self.tally, seed=self._seed)
 
     def _watch(self) -> None:
         """Raise the alarm, once, when the agreement on canaries has fallen below the gate's."""
@@ -175,13 +191,13 @@ class _Jobs:
     async def _upload(self, left: Sequence[Item], size: int) -> None:
         """Upload files of batches within the limits; the jobs are made of them when they are collected."""
         room = size if self._hider is None else self._hider.room(size)
-        planned = batches.plan(left, self._seed, replace(self._settings, pairs_per_batch=room))
+        planned = batches.plan(left, self._seed, settings=replace(self._settings, pairs_per_batch=room))
         if self._hider is not None:
             planned = self._hider.hide(planned, size)
         rows = self._affordable(self._row(batch) for batch in planned)
         for content, sent in _files(rows):
             file = await self._client.send(lambda content=content: self._client.upload(content))  # type: ignore[misc]
-            self._ledger.add(entries.upload(self._identity.judge_id, self._purpose, file, size, sent))
+            self._ledger.add(entries.upload(self._identity.judge_id, self._purpose, file=file, size=size, planned=sent))
 
     def _affordable(self, rows: Iterator[_Row]) -> Iterator[_Row]:
         """Yield rows as long as the limits allow another one; raises `Stopped` where they do not allow the first."""
@@ -232,7 +248,7 @@ class _Jobs:
             }
             made = [await self._client.send(lambda: self._client.post("/batches", request))]
         job_id = str(made[0]["id"])
-        self._ledger.add(entries.job(self._identity.judge_id, job_id, job.file))
+        self._ledger.add(entries.job(self._identity.judge_id, job_id, file=job.file))
         return job_id
 
     async def _collect(self, job: Job) -> bool:
@@ -251,10 +267,10 @@ class _Jobs:
             if found.get(name):
                 content = await self._client.send(lambda name=name: self._client.download(f"/files/{found[name]}/content"))  # type: ignore[misc]
                 for line in content.splitlines():
-                    self._store(job, line, form)
+                    self._store(job, line, form=form)
         judge_id = self._identity.judge_id
         answered = bool(job.stored)
-        self._ledger.add(entries.job_end(judge_id, job_id, job.file, str(found["status"])))
+        self._ledger.add(entries.job_end(judge_id, job_id, file=job.file, status=str(found["status"])))
         missing = len(job.batches) - len(job.stored)
         if missing:
             self._note(f"job {job_id}: {found['status']}; {missing} of {len(job.batches)} batches came back without a reply")
@@ -264,7 +280,7 @@ class _Jobs:
             raise Stopped(f"job {job_id} {found['status']} without any reply{_why(found)}; the same command makes another one")
         return answered
 
-    def _store(self, job: Job, line: bytes, form: Form) -> None:
+    def _store(self, job: Job, line: bytes, *, form: Form) -> None:
         """Store what one row of a job's files brings, unless it is stored already; `form` is how its requests were worded."""
         try:
             row = json.loads(line)
@@ -283,20 +299,22 @@ class _Jobs:
         status = response.get("status_code")
         judge_id, source = self._identity.judge_id, {"file": job.file, "custom_id": custom_id}
         try:
-            answer = self._client.read(status if isinstance(status, int) else 200, response["body"], asked)
+            answer = self._client.read(status if isinstance(status, int) else 200, response["body"], asked=asked)
         except Unfit as unfit:
             job.stored.add(custom_id)
             if unfit.answer is not None:
                 self.spent.add(len(batch.entries), unfit.answer)
-                self._ledger.add(entries.discarded(judge_id, job.purpose, batch, unfit.answer, unfit.reason) | source)
+                self._ledger.add(
+                    entries.discarded(judge_id, job.purpose, batch=batch, answer=unfit.answer, reason=unfit.reason) | source
+                )
             if len(batch.entries) == 1 and batch.items[0].pair not in self.tally.ratings:
-                self._ledger.add(entries.failure(judge_id, batch.items[0].pair, unfit.reason))
+                self._ledger.add(entries.failure(judge_id, batch.items[0].pair, reason=unfit.reason))
             return
         if answer is None:
             return
         answer = replace(answer, redacted=sum(prompt.redacted.values()))
         self.spent.add(len(batch.entries), answer)
-        self._ledger.add(entries.reply(judge_id, job.purpose, batch, answer) | source)
+        self._ledger.add(entries.reply(judge_id, job.purpose, batch=batch, answer=answer) | source)
 
     def _batch(self, sent: Sequence[Sent]) -> Batch:
         """Make the batch again that was sent; a pair that is no longer in the dataset has no texts, which only shows less."""

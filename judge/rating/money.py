@@ -20,7 +20,7 @@ class Limits:
     requests: int | None = None
     pairs: int | None = None
 
-    def less(self, requests: int, pairs: int, cost: float | None) -> "Limits":
+    def less(self, requests: int, pairs: int, *, cost: float | None) -> "Limits":
         """Return what is left of the limits for the next run, once one has used so much."""
         return Limits(
             None if self.cost is None else max(0.0, self.cost - (cost or 0.0)),
@@ -84,7 +84,7 @@ def cost(usage: Usage, prices: PriceSettings) -> float:
     ) / 1e6
 
 
-def of_reply(told: float | None, usage: Usage, prices: PriceSettings) -> float:
+def of_reply(told: float | None, usage: Usage, *, prices: PriceSettings) -> float:
     """Return US dollars of one reply: what the endpoint told, else its tokens by the prices."""
     return cost(usage, prices) if told is None else told
 

@@ -82,6 +82,7 @@ def _ignore(_: object) -> None:
 async def rate(
     items: Sequence[Item],
     purpose: Purpose,
+    *,
     judge: Judge,
     ledger: Ledger,
     settings: JudgeSettings,
@@ -104,7 +105,18 @@ async def rate(
     if judge_id not in ledger.judges():
         raise UsageError(f"{ledger.path}: judge {judge_id} is not sealed; seal it before its first rating")
     async with GroupCommit(ledger) as commits:
-        run = _Run(items, purpose, judge, ledger, commits, settings, seed, limits, prices, controls)
+        run = _Run(
+            items,
+            purpose,
+            judge=judge,
+            ledger=ledger,
+            commits=commits,
+            settings=settings,
+            seed=seed,
+            limits=limits,
+            prices=prices,
+            controls=controls,
+        )
         run.progress, run.note = progress, note
         return await run.all()
 
@@ -114,6 +126,7 @@ class _Run:
         self,
         items: Sequence[Item],
         purpose: Purpose,
+        *,
         judge: Judge,
         ledger: Ledger,
         commits: GroupCommit,
@@ -216,7 +229,7 @@ class _Run:
             return batch
         if self._stragglers and (len(self._stragglers) >= size or not self._in_flight):
             waiting, self._stragglers = self._stragglers, []
-            first, *rest = batches.plan(waiting, len(waiting), self._settings)
+            first, *rest = batches.plan(waiting, len(waiting), settings=self._settings)
             self._again.extend(rest)
             return first
         if not self._in_flight and not self._retested and self._complete:
@@ -236,12 +249,12 @@ class _Run:
         settings = self._settings
         if self._hider is not None:
             settings = replace(settings, pairs_per_batch=self._hider.room(size))
-        planned = _within(batches.plan(items, self._seed, settings), most)
+        planned = _within(batches.plan(items, self._seed, settings=settings), most)
         return planned if self._hider is None else self._hider.hide(planned, size)
 
     def _retests(self) -> list[Item]:
         controls = self._controls
-        return [] if controls is None else retests(self._items, controls, self._tally, self._seed)
+        return [] if controls is None else retests(self._items, controls, tally=self._tally, seed=self._seed)
 
     def _may_ask(self) -> bool:
         """Say whether another request is within the limits, given what those in flight will use; ends the run if not."""
@@ -274,7 +287,7 @@ class _Run:
         except Unfit as unfit:
             if unfit.answer is not None:
                 self._spent.add(len(batch.entries), unfit.answer)
-                record = entries.discarded(self._judge_id, self._purpose, batch, unfit.answer, unfit.reason)
+                record = entries.discarded(self._judge_id, self._purpose, batch=batch, answer=unfit.answer, reason=unfit.reason)
                 await self._commits.put(record)
             if len(batch.entries) > 1:
                 self._halve(self._unrated(batch))
@@ -283,7 +296,7 @@ class _Run:
             return
         # From here to the queue of the ledger nothing is awaited, so that a reply that came back cannot get lost.
         self._spent.add(len(batch.entries), answer)
-        reading = await self._commits.put(entries.reply(self._judge_id, self._purpose, batch, answer))
+        reading = await self._commits.put(entries.reply(self._judge_id, self._purpose, batch=batch, answer=answer))
         self._left -= before - len(self._unrated(batch))
         self._tell()
         self._watch()
@@ -320,7 +333,7 @@ class _Run:
         self._again.extend(Batch.of(part) for part in (unrated[:middle], unrated[middle:]) if part)
 
     async def _give_up(self, pair: PairKey, reason: str) -> None:
-        await self._commits.put(entries.failure(self._judge_id, pair, reason))
+        await self._commits.put(entries.failure(self._judge_id, pair, reason=reason))
         self._failed += 1
         self._left -= 1
         self._tell()

@@ -58,7 +58,7 @@ class _Level:
         self.expects = "comma"
 
 
-def read(text: str, start: int, sink: Sink) -> tuple[int, bool]:
+def read(text: str, start: int, *, sink: Sink) -> tuple[int, bool]:
     """Read the value that starts with the bracket or brace at `start`.
 
     Returns where reading ended, which is always behind `start`: behind the value, or where the text stops being JSON; and
@@ -66,7 +66,7 @@ def read(text: str, start: int, sink: Sink) -> tuple[int, bool]:
     """
     levels: list[_Level] = []
     place = start
-    while (token := _TOKEN.match(text, place)) is not None and _step(levels, token, sink):
+    while (token := _TOKEN.match(text, place)) is not None and _step(levels, token, sink=sink):
         place = token.end()
         if not levels:
             return place, False
@@ -79,7 +79,7 @@ def read(text: str, start: int, sink: Sink) -> tuple[int, bool]:
     return len(text) if cut else place, cut
 
 
-def _step(levels: list[_Level], token: re.Match[str], sink: Sink) -> bool:
+def _step(levels: list[_Level], token: re.Match[str], *, sink: Sink) -> bool:
     """Take one token; False where it cannot stand at its place."""
     level = levels[-1] if levels else None
     mark = token["mark"]
@@ -100,7 +100,7 @@ def _step(levels: list[_Level], token: re.Match[str], sink: Sink) -> bool:
         return True
     if mark is not None:
         return _separate(level, mark)
-    return _scalar(level, token, sink)
+    return _scalar(level, token, sink=sink)
 
 
 def _separate(level: _Level, mark: str) -> bool:
@@ -112,7 +112,7 @@ def _separate(level: _Level, mark: str) -> bool:
     return True
 
 
-def _scalar(level: _Level, token: re.Match[str], sink: Sink) -> bool:
+def _scalar(level: _Level, token: re.Match[str], *, sink: Sink) -> bool:
     if level.expects not in ({"name", "value"} if token["string"] else {"value"}):
         return False
     value: Any = None

@@ -70,7 +70,7 @@ def encode(ratings: Mapping[str, int]) -> str:
     return json.dumps({"ratings": [{"id": entry_id, "rating": rating} for entry_id, rating in ratings.items()]})
 
 
-def reconcile(ids: Sequence[str], raw: str, scale_values: Collection[int], finish_reason: str | None = None) -> Reading:
+def reconcile(ids: Sequence[str], raw: str, *, scale_values: Collection[int], finish_reason: str | None = None) -> Reading:
     """Read a reply against the ids sent and the scale's whole numbers; never raises, whatever the reply holds.
 
     An id claimed more than once is `duplicate-equal` where all claims are the same rating on the scale, and
@@ -83,7 +83,7 @@ def reconcile(ids: Sequence[str], raw: str, scale_values: Collection[int], finis
     values: dict[str, list[int | None]] = {}
     for entry_id, value in answer.claims:
         values.setdefault(entry_id, []).append(value)
-    absent = _entry("missing" if len(values) == len(ids) else _absence(answer, raw, finish_reason), None)
+    absent = _entry("missing" if len(values) == len(ids) else _absence(answer, raw, finish_reason=finish_reason), None)
     entries = {entry_id: _judged(values[entry_id], scale_values) if entry_id in values else absent for entry_id in ids}
     return Reading(entries, tuple(dict.fromkeys(answer.foreign)))
 
@@ -105,7 +105,7 @@ def _entry(status: Status, rating: int | None) -> Entry:
     return Entry(status, rating)
 
 
-def _absence(answer: "_Answer", raw: str, finish_reason: str | None) -> Status:
+def _absence(answer: "_Answer", raw: str, *, finish_reason: str | None) -> Status:
     if finish_reason == "content_filter":
         return "refused"
     if finish_reason == "length" or answer.cut:
@@ -150,7 +150,7 @@ class _Answer:
                     place = decoder.raw_decode(raw, start.start())[1]
                 except (JSONDecodeError, RecursionError):
                     del self.claims[known[0] :], self.foreign[known[1] :]
-                    end, self.cut = partial_json.read(raw, start.start(), self)
+                    end, self.cut = partial_json.read(raw, start.start(), sink=self)
                     effort -= end - start.start()
                     # A brace in prose may have begun a string that swallowed the beginning of the answer.
                     if self.cut or effort < 0 or known != (len(self.claims), len(self.foreign)):

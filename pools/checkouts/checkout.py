@@ -67,7 +67,7 @@ class Checkout:
     def commit_of(self, path: str) -> str | None:
         return None if path in self.changed else self.commit
 
-    def url(self, path: str, first_line: int, last_line: int) -> str | None:
+    def url(self, path: str, first_line: int, *, last_line: int) -> str | None:
         """Return the address of lines of a file at the commit, or None where there is none."""
         from urllib.parse import quote
 
@@ -89,13 +89,13 @@ def open_checkout(folder: Path) -> Checkout:
         below = "" if asked == root else f"{asked.relative_to(root).as_posix()}/"
         tracked = tuple(_tracked(root))
         if any(path.startswith(below) for path in tracked):
-            return _of_git(root, below, tracked)
+            return _of_git(root, below, tracked=tracked)
     root = folder.resolve()
     return Checkout(root, root.name, None, None, "", tuple(sorted(_walk(root))), frozenset(), git=False)
 
 
 def sources(
-    checkout: Checkout, suffixes: Collection[str], include_vendored: bool, left_out: Counter[str]
+    checkout: Checkout, suffixes: Collection[str], *, include_vendored: bool, left_out: Counter[str]
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the path and content of every source file with one of the suffixes, in order of the paths.
 
@@ -185,7 +185,7 @@ def _walk(root: Path) -> Iterator[str]:
             yield name if prefix == "." else f"{prefix}/{name}"
 
 
-def _of_git(root: Path, below: str, tracked: tuple[str, ...]) -> Checkout:
+def _of_git(root: Path, below: str, *, tracked: tuple[str, ...]) -> Checkout:
     commit = (_git(root, "rev-parse", "--verify", "--quiet", "HEAD") or "").strip() or None
     difference = ("diff", "--name-only", "--no-renames", "--ignore-submodules=all", "-z", "HEAD", "--")
     changed = _git(root, *difference) if commit else None

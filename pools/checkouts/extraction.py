@@ -73,7 +73,7 @@ def _python_encoding(content: bytes) -> str:
         return "utf-8"
 
 
-def functions(text: str, language: str, suffix: str) -> Extraction:
+def functions(text: str, language: str, *, suffix: str) -> Extraction:
     """Return the functions of a text with LF line ends, as `decode` returns it.
 
     Where the text has a syntax error, the functions that hold none themselves are found as ever and the others are left out

@@ -75,7 +75,7 @@ def write(path: Path, functions: Iterable[Function]) -> None:
     tables.write(path, [function_row(function) for function in functions])
 
 
-def harvest(checkout: Checkout, language: str, sources: Iterable[tuple[str, bytes]]) -> Harvest:
+def harvest(checkout: Checkout, language: str, *, sources: Iterable[tuple[str, bytes]]) -> Harvest:
     """Extract the functions of a checkout's source files, given as the paths and contents that `checkout.sources` yields."""
     licences = _licences(checkout)
     out = []
@@ -83,13 +83,13 @@ def harvest(checkout: Checkout, language: str, sources: Iterable[tuple[str, byte
     for path, content in sorted(sources):
         text = extraction.decode(content, language)
         undecodable += "\ufffd" in text and "\ufffd".encode() not in content
-        extracted = extraction.functions(text, language, Path(path).suffix.lower())
+        extracted = extraction.functions(text, language, suffix=Path(path).suffix.lower())
         faulty += extracted.faulty
         broken += extracted.broken
-        commit, spdx = checkout.commit_of(path), licence.of_file(path, content, licences)
+        commit, spdx = checkout.commit_of(path), licence.of_file(path, content, by_folder=licences)
         for span in extracted.spans:
             origin = {
-                "url": checkout.url(path, span.first_line, span.last_line), "repository": checkout.repository,
+                "url": checkout.url(path, span.first_line, last_line=span.last_line), "repository": checkout.repository,
                 "commit": commit, "path": path, "first_line": span.first_line, "last_line": span.last_line, "license": spdx,
                 "sha256": _sha256(span.code),
             }  # fmt: skip
@@ -107,7 +107,7 @@ def _licences(checkout: Checkout) -> dict[str, str | None]:
     return {folder: licence.identify(found) for folder, found in texts.items()}
 
 
-def grow(existing: Sequence[Function], language: str, harvested: Sequence[Function]) -> Growth:
+def grow(existing: Sequence[Function], language: str, *, harvested: Sequence[Function]) -> Growth:
     """Return a corpus grown by the functions that `harvest` found in a checkout.
 
     Rows of other languages are left as they are. A row's copies in the checkout's repository become those that were found

@@ -43,7 +43,7 @@ def _only(found: set[str]) -> str | None:
     return single.pop() if len(single) == 1 else None
 
 
-def of_file(path: str, content: bytes, by_folder: Mapping[str, str | None]) -> str | None:
+def of_file(path: str, content: bytes, *, by_folder: Mapping[str, str | None]) -> str | None:
     """Return a source file's SPDX id.
 
     `by_folder` has what `identify` says of every folder with a licence file ("" is the root, the others end in no slash).

@@ -63,7 +63,7 @@ def work(folder: Path, language: str) -> Path:
     return folder / "work" / language
 
 
-def load(folder: Path, scale: Scale, report: Report = tables.stop) -> Dataset:
+def load(folder: Path, scale: Scale, *, report: Report = tables.stop) -> Dataset:
     """Read a dataset folder.
 
     Every fault goes to `report`, which by default raises it as `DataError` with file and line; a row at fault is left out.
@@ -71,11 +71,11 @@ def load(folder: Path, scale: Scale, report: Report = tables.stop) -> Dataset:
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; name a dataset's with --data")
-    queries = _records(folder, "queries", query_of, _query_key, report)
+    queries = _records(folder, "queries", make=query_of, key=_query_key, report=report)
     if queries is None:
         raise UsageError(f"{folder}: no queries.jsonl.gz (or .jsonl, .parquet); `judge init DIR` starts a dataset")
-    corpus = _records(folder, "corpus", function_of, _function_key, report)
-    qrels = _records(folder, "qrels", lambda row: qrel_of(row, scale), _qrel_key, report) or ()
+    corpus = _records(folder, "corpus", make=function_of, key=_function_key, report=report)
+    qrels = _records(folder, "qrels", make=lambda row: qrel_of(row, scale), key=_qrel_key, report=report) or ()
     searches = {_query_key(query) for query in queries}
     functions = None if corpus is None else {(function.language, function.id) for function in corpus}
     for qrel in qrels:
@@ -101,7 +101,7 @@ def _qrel_key(qrel: Qrel) -> str:
 
 
 def _records(
-    folder: Path, name: str, make: Callable[[Row], R], key: Callable[[R], str], report: Report
+    folder: Path, name: str, *, make: Callable[[Row], R], key: Callable[[R], str], report: Report
 ) -> tuple[R, ...] | None:
     path = tables.find(folder, name)
     if path is None:

@@ -15,11 +15,11 @@ from pools.errors import DataError
 from prompts.scales import Scale
 
 
-def find(folder: Path, scale: Scale, settings: Settings) -> list[str]:
+def find(folder: Path, scale: Scale, *, settings: Settings) -> list[str]:
     """Return one line a fault, each with its place; an empty list where the dataset is sound."""
     found: list[str] = []
     try:
-        data = dataset.load(folder, scale, found.append)
+        data = dataset.load(folder, scale, report=found.append)
     except DataError as error:
         return [*found, str(error)]
     return found + _hashes(data) + _judgements(data, settings.relevant_from)

@@ -70,9 +70,12 @@ class Qrel:
 def query_of(row: Row) -> Query:
     """Make a record of a row of queries; raises `ValueError` naming the column at fault."""
     query = Query(
-        _name(row, "language", ONLY_LANGUAGE), _name(row, "search_id"), _text(row, "search"), _text(row, "split", "test"),
+        _name(row, "language", default=ONLY_LANGUAGE),
+        _name(row, "search_id"),
+        _text(row, "search"),
+        _text(row, "split", default="test"),
         _others(row, "language", "search_id", "search", "split"),
-    )  # fmt: skip
+    )
     if not query.search.strip():
         raise ValueError(f"search {query.search_id!r} is empty; write what is searched for")
     if query.split not in SPLITS:
@@ -83,7 +86,10 @@ def query_of(row: Row) -> Query:
 def function_of(row: Row) -> Function:
     """Make a record of a row of the corpus; raises `ValueError` naming the column at fault."""
     return Function(
-        _name(row, "id"), _name(row, "language", ONLY_LANGUAGE), _text(row, "code"), _others(row, "id", "language", "code")
+        _name(row, "id"),
+        _name(row, "language", default=ONLY_LANGUAGE),
+        _text(row, "code"),
+        _others(row, "id", "language", "code"),
     )
 
 
@@ -92,7 +98,7 @@ def qrel_of(row: Row, scale: Scale) -> Qrel:
     given = row.get("expert_ratings")
     if given is not None and not isinstance(given, list):
         raise ValueError(f"expert_ratings must be a list of whole numbers, is {given!r}")
-    experts = tuple(_rating(value, "expert_ratings", scale) for value in given or ())
+    experts = tuple(_rating(value, "expert_ratings", scale=scale) for value in given or ())
     judged = row.get("judge_rating")
     relevance = row.get("relevance")
     if isinstance(relevance, bool) or not isinstance(relevance, int | float):
@@ -102,15 +108,15 @@ def qrel_of(row: Row, scale: Scale) -> Qrel:
     if type(row.get("relevant")) is not bool:
         raise ValueError(f"relevant must be true or false, is {_shown(row, 'relevant')}")
     return Qrel(
-        language=_name(row, "language", ONLY_LANGUAGE),
+        language=_name(row, "language", default=ONLY_LANGUAGE),
         search_id=_name(row, "search_id"),
         function_id=_name(row, "function_id"),
         relevance=float(relevance),
         relevant=row["relevant"],
-        source=_one_of(row, "source", SOURCES),
+        source=_one_of(row, "source", valid=SOURCES),
         expert_ratings=experts,
-        judge_rating=None if judged is None else _rating(judged, "judge_rating", scale),
-        rated_because=_one_of(row, "rated_because", REASONS),
+        judge_rating=None if judged is None else _rating(judged, "judge_rating", scale=scale),
+        rated_because=_one_of(row, "rated_because", valid=REASONS),
         extra=_others(row, *QREL_COLUMNS),
     )
 
@@ -134,16 +140,16 @@ def qrel_row(qrel: Qrel) -> Row:
     return row | {"expert_ratings": list(qrel.expert_ratings)} | dict(qrel.extra)
 
 
-def _text(row: Row, column: str, default: str | None = None) -> str:
+def _text(row: Row, column: str, *, default: str | None = None) -> str:
     value = row.get(column, default)
     if not isinstance(value, str) or not value:
         raise ValueError(f"{column} must be a text that is not empty, is {_shown(row, column)}")
     return value
 
 
-def _name(row: Row, column: str, default: str | None = None) -> str:
+def _name(row: Row, column: str, *, default: str | None = None) -> str:
     """Return an id or a language, which has to fit into every kind of file."""
-    value = _text(row, column, default)
+    value = _text(row, column, default=default)
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:
@@ -151,14 +157,14 @@ def _name(row: Row, column: str, default: str | None = None) -> str:
     return value
 
 
-def _one_of(row: Row, column: str, valid: tuple[str, ...]) -> str:
+def _one_of(row: Row, column: str, *, valid: tuple[str, ...]) -> str:
     value = row.get(column, valid[0])
     if value not in valid:
         raise ValueError(f"{column} is {_shown(row, column)}; valid are {', '.join(valid)}")
     return str(value)
 
 
-def _rating(value: object, column: str, scale: Scale) -> int:
+def _rating(value: object, column: str, *, scale: Scale) -> int:
     # Parquet columns with gaps come back as floats; 2.0 is the whole number 2, true is not 1.
     if isinstance(value, bool) or not isinstance(value, int | float) or not float(value).is_integer():
         raise ValueError(f"{column} holds {value!r}, which is no whole number")

@@ -10,7 +10,7 @@ from pools.errors import UsageError
 Value = str | int | float | bool
 
 
-def changed(text: str, section: str, values: Mapping[str, Value]) -> str:
+def changed(text: str, section: str, *, values: Mapping[str, Value]) -> str:
     """Return a TOML text with some keys of a section set.
 
     A key's line is replaced, else its line that is commented out, else the key is put at the section's beginning; a missing
@@ -24,13 +24,13 @@ def changed(text: str, section: str, values: Mapping[str, Value]) -> str:
     for key, value in values.items():
         written = f"{key} = {_toml(value)}"
         end = next((index for index in range(start + 1, len(lines)) if _header(lines[index]) is not None), len(lines))
-        place = _place(lines, start + 1, end, key)
+        place = _place(lines, start + 1, end=end, key=key)
         if place is None:
             lines.insert(start + 1, written)
         else:
             lines[place] = written
     out = "\n".join(lines).rstrip("\n") + "\n"
-    _check(text, out, section, values)
+    _check(text, out, section=section, values=values)
     return out
 
 
@@ -39,7 +39,7 @@ def _header(line: str) -> str | None:
     return found[1] if found else None
 
 
-def _place(lines: list[str], start: int, end: int, key: str) -> int | None:
+def _place(lines: list[str], start: int, *, end: int, key: str) -> int | None:
     for pattern in (rf"\s*{key}\s*=", rf"\s*#\s*{key}\s*="):
         for index in range(start, end):
             if re.match(pattern, lines[index]):
@@ -52,7 +52,7 @@ def _toml(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _check(text: str, out: str, section: str, values: Mapping[str, Value]) -> None:
+def _check(text: str, out: str, *, section: str, values: Mapping[str, Value]) -> None:
     expected = tomllib.loads(text)
     expected[section] = expected.get(section, {}) | dict(values)
     try:

@@ -69,7 +69,7 @@ class Calibration:
         return self.held_out.get(search_id, self.curve)
 
 
-def fit(scores: Mapping[PairKey, float], relevant: Mapping[PairKey, bool], tuning: Collection[str]) -> Calibration | None:
+def fit(scores: Mapping[PairKey, float], relevant: Mapping[PairKey, bool], *, tuning: Collection[str]) -> Calibration | None:
     """Learn from the scores of expert-rated pairs; `tuning` are the searches of that split.
 
     Returns None where even all of them have fewer than 5 searches, 10 relevant pairs or 10 others. The result does not depend
@@ -154,12 +154,12 @@ def reliability(probabilities: Sequence[float], outcomes: Sequence[bool]) -> tup
     )
 
 
-def path(folder: Path, language: str, retriever: str) -> Path:
+def path(folder: Path, language: str, *, retriever: str) -> Path:
     """Return where a retriever's calibration is kept."""
     return dataset.work(folder, language) / "calibration" / f"{retriever}.json"
 
 
-def write(path: Path, calibration: Calibration, model: str) -> None:
+def write(path: Path, calibration: Calibration, *, model: str) -> None:
     """Replace a calibration file, which people read; `model` is what the scores come from."""
     document = {"model": model, **asdict(calibration)}
     files.replace(path, json.dumps(document, ensure_ascii=False, indent=2).encode("utf-8", "replace") + b"\n")

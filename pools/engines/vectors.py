@@ -72,7 +72,7 @@ def key_of(text: str) -> str:
     return files.sha256(shown(text).encode("utf-8"))
 
 
-def path(folder: Path, language: str, settings: EmbeddingSettings) -> Path:
+def path(folder: Path, language: str, *, settings: EmbeddingSettings) -> Path:
     """Return where the vectors of a model are kept; the name tells the model, a hash keeps like-named ones apart."""
     plain = re.sub(r"[^A-Za-z0-9.]+", "-", settings.model).strip("-.")[-60:]
     digest = files.sha256(f"{settings.model}\n{settings.base_url}".encode("utf-8", "replace"))[:8]
@@ -122,7 +122,7 @@ def write(path: Path, vectors: Vectors) -> None:
     )  # fmt: skip
 
 
-def complete(path: Path, embedder: Embedder, texts: Iterable[str], progress: Progress = lambda _done, _all: None) -> Vectors:
+def complete(path: Path, embedder: Embedder, *, texts: Iterable[str], progress: Progress = lambda _done, _all: None) -> Vectors:
     """Return the vectors that a file holds and those of all `texts`, embedding and adding what it lacks.
 
     Texts go to the embedder longest first, so that those of a chunk are alike in length and the end comes no later than it
@@ -138,7 +138,7 @@ def complete(path: Path, embedder: Embedder, texts: Iterable[str], progress: Pro
     lacking = sorted(wanted.keys() - known, key=lambda key: (-len(wanted[key]), key))
     for start in range(0, len(lacking), embedder.chunk):
         keys = lacking[start : start + embedder.chunk]
-        rows = _unit(embedder.embed([wanted[key] for key in keys]), len(keys), embedder.name)
+        rows = _unit(embedder.embed([wanted[key] for key in keys]), len(keys), embedder=embedder.name)
         found.append(_merged(embedder.name, [Vectors(embedder.name, tuple(keys), rows)]))
         write(parts / f"{keys[0]}.parquet", found[-1])
         progress(start + len(keys), len(lacking))
@@ -173,7 +173,7 @@ def _merged(embedder: str, found: Sequence[Vectors]) -> Vectors:
     return Vectors(embedder, tuple(keys.tolist()), rows)
 
 
-def _unit(rows: Any, count: int, embedder: str) -> Any:
+def _unit(rows: Any, count: int, *, embedder: str) -> Any:
     """Return rows divided by their lengths, as float32."""
     import numpy
 
@@ -200,7 +200,7 @@ class Similarity:
         return round(float(left.astype("float64") @ right.astype("float64")), PLACES)
 
 
-def between(vectors: Vectors | None, queries: Sequence[Query], functions: Sequence[Function]) -> Similarity | None:
+def between(vectors: Vectors | None, queries: Sequence[Query], *, functions: Sequence[Function]) -> Similarity | None:
     """Return the similarities of searches and functions, None where one of them has no vector."""
     if vectors is None:
         return None

@@ -31,7 +31,7 @@ class Annotation:
     rating: int
 
 
-def parse(content: bytes, name: str, scale: Scale) -> tuple[Annotation, ...]:
+def parse(content: bytes, name: str, *, scale: Scale) -> tuple[Annotation, ...]:
     """Return the ratings of a file in file order; further columns (Notes) are left aside.
 
     Raises `DataError` with the file's name and the line on which the row at fault begins.

@@ -18,7 +18,7 @@ from prompts.scales import Scale
 TSV = (".tsv", ".tsv.gz")
 
 
-def load(folder: Path, scale: Scale, relevant_from: float) -> Collection:
+def load(folder: Path, scale: Scale, *, relevant_from: float) -> Collection:
     """Return a BEIR folder's collection, its searches and documents sorted by id.
 
     Raises `UsageError` where the folder is none, `DataError` with file and line for what is wrong in it.
@@ -31,17 +31,19 @@ def load(folder: Path, scale: Scale, relevant_from: float) -> Collection:
     tested = {line.search_id for line in judged}
     elsewhere = {line.search_id for path in _others(folder) for line in _lines(path)} - tested
     queries = collection.unique(
-        ((place, _query(place, row)) for place, row in tables.read(paths["queries"])), lambda query: query.search_id, "search"
+        ((place, _query(place, row)) for place, row in tables.read(paths["queries"])),
+        lambda query: query.search_id,
+        what="search",
     )
     corpus = collection.unique(
-        ((place, _document(place, row)) for place, row in tables.read(paths["corpus"])), lambda found: found.id, "document"
+        ((place, _document(place, row)) for place, row in tables.read(paths["corpus"])), lambda found: found.id, what="document"
     )
     kept = sorted((query for query in queries if query.search_id not in elsewhere), key=lambda query: query.search_id)
     left_out = len(queries) - len(kept)
     return Collection(
         tuple(kept),
         tuple(sorted(corpus, key=lambda found: found.id)),
-        collection.judgements(judged, kept, corpus, scale, relevant_from),
+        collection.judgements(judged, kept, corpus=corpus, scale=scale, relevant_from=relevant_from),
         (f"{left_out} searches that only the qrels of other splits name are left out",) if left_out else (),
     )
 
@@ -68,12 +70,14 @@ def _lines(path: Path) -> Iterator[Judged]:
 
 def _query(place: str, row: Row) -> Query:
     extra = {column: value for column, value in row.items() if column not in ("_id", "text")}
-    return collection.query(place, collection.identifier(place, row, "_id"), collection.text(place, row, "text"), extra)
+    return collection.query(
+        place, collection.identifier(place, row, "_id"), text=collection.text(place, row, "text"), extra=extra
+    )
 
 
 def _document(place: str, row: Row) -> Function:
     extra = {column: value for column, value in row.items() if column not in ("_id", "title", "text")}
     title = collection.text(place, row, "title") if row.get("title") is not None else ""
     return collection.document(
-        place, collection.identifier(place, row, "_id"), title, collection.text(place, row, "text"), extra
+        place, collection.identifier(place, row, "_id"), title=title, text=collection.text(place, row, "text"), extra=extra
     )  # fmt: skip

@@ -56,7 +56,7 @@ def write(folder: Path, found: Collection) -> None:
     rows["qrels"] = [qrel_row(qrel) for qrel in found.qrels]
     # Last, because a folder is a dataset when it has queries.
     rows["queries"] = [query_row(query) for query in found.queries]
-    missing = {name: made for name, made in rows.items() if made is not None and not is_there(folder, name, made)}
+    missing = {name: made for name, made in rows.items() if made is not None and not is_there(folder, name, rows=made)}
     for name, content in {name: _content(name, made) for name, made in missing.items()}.items():
         files.replace(folder / (name + FORM), content)
 
@@ -68,7 +68,7 @@ def _content(name: str, rows: list[Row]) -> bytes:
         raise DataError(f"{name}: a value that {name}{FORM} cannot hold ({error}); write it as text or number first") from error
 
 
-def is_there(folder: Path, name: str, rows: list[Row]) -> bool:
+def is_there(folder: Path, name: str, *, rows: list[Row]) -> bool:
     """Tell whether a folder has a table with these rows; raises `UsageError` where it has one with others."""
     path = tables.find(folder, name)
     if path is None:
@@ -78,7 +78,7 @@ def is_there(folder: Path, name: str, rows: list[Row]) -> bool:
     return True
 
 
-def unique(items: Iterable[tuple[str, R]], key: Callable[[R], str], what: str) -> tuple[R, ...]:
+def unique(items: Iterable[tuple[str, R]], key: Callable[[R], str], *, what: str) -> tuple[R, ...]:
     """Return the records of (place, record) in order; raises `DataError` naming both places of a key that comes twice."""
     seen: dict[str, str] = {}
     records = []
@@ -90,7 +90,7 @@ def unique(items: Iterable[tuple[str, R]], key: Callable[[R], str], what: str) -
     return tuple(records)
 
 
-def query(place: str, identifier: str, text: str, extra: Mapping[str, Any], split: str = "test") -> Query:
+def query(place: str, identifier: str, *, text: str, extra: Mapping[str, Any], split: str = "test") -> Query:
     """Return a search of a collection without languages; raises `DataError` for one without text."""
     search = " ".join(text.split())
     if not identifier or not search:
@@ -98,7 +98,7 @@ def query(place: str, identifier: str, text: str, extra: Mapping[str, Any], spli
     return Query(ONLY_LANGUAGE, identifier, search, split, _renamed(extra, _QUERY_COLUMNS))
 
 
-def document(place: str, identifier: str, title: str, text: str, extra: Mapping[str, Any]) -> Function:
+def document(place: str, identifier: str, *, title: str, text: str, extra: Mapping[str, Any]) -> Function:
     """Return a document of a collection without languages; its code is its title, if it has one, and its text below that.
 
     Columns of its own stay, those that mean something else in a dataset under source_NAME. Raises `DataError` for a document
@@ -140,7 +140,7 @@ def chosen(place: str, row: Row, what: str, *columns: str) -> str:
 
 
 def judgements(
-    lines: Iterable[Judged], queries: Iterable[Query], corpus: Iterable[Function], scale: Scale, relevant_from: float
+    lines: Iterable[Judged], queries: Iterable[Query], *, corpus: Iterable[Function], scale: Scale, relevant_from: float
 ) -> tuple[Qrel, ...]:
     """Return the judgements of a qrels file as expert ratings, sorted.
 
@@ -156,12 +156,21 @@ def judgements(
         if line.document not in documents:
             raise DataError(f"{line.place}: no document {line.document!r} in the collection; add it or remove the line")
         found.append(
-            (line.place, expert(ONLY_LANGUAGE, line.search_id, line.document, (_level(line, scale),), relevant_from))
-        )  # fmt: skip
-    return tuple(sorted(unique(found, _pair, "pair"), key=lambda qrel: qrel.pair))
+            (
+                line.place,
+                expert(
+                    ONLY_LANGUAGE,
+                    line.search_id,
+                    function_id=line.document,
+                    ratings=(_level(line, scale),),
+                    relevant_from=relevant_from,
+                ),
+            )
+        )
+    return tuple(sorted(unique(found, _pair, what="pair"), key=lambda qrel: qrel.pair))
 
 
-def expert(language: str, search_id: str, function_id: str, ratings: tuple[int, ...], relevant_from: float) -> Qrel:
+def expert(language: str, search_id: str, *, function_id: str, ratings: tuple[int, ...], relevant_from: float) -> Qrel:
     """Return the judgement of a pair that experts rated, in rating order; relevant where their mean is."""
     mean = sum(ratings) / len(ratings)
     return Qrel(language, search_id, function_id, round(mean, 4), mean >= relevant_from, "expert", ratings)

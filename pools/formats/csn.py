@@ -86,7 +86,7 @@ def queries(annotations: Sequence[Annotation]) -> tuple[Query, ...]:
 
 
 def build(
-    annotations: Sequence[Annotation], unresolved: Mapping[Place, str], resolution: Resolution, relevant_from: float
+    annotations: Sequence[Annotation], unresolved: Mapping[Place, str], *, resolution: Resolution, relevant_from: float
 ) -> tuple[Collection, tuple[Unresolved, ...]]:
     """Return the collection, and the functions left out of it: those known not to resolve and those that did not.
 
@@ -106,9 +106,9 @@ def build(
     order = list(LANGUAGES.values())
     found = Collection(
         queries(annotations),
-        tuple(_function(place, known[place], ids[place], resolution.codes[place[1]]) for place in ids),
+        tuple(_function(place, known[place], identifier=ids[place], code=resolution.codes[place[1]]) for place in ids),
         tuple(
-            collection.expert(*key, tuple(ratings[key]), relevant_from)
+            collection.expert(*key[:2], function_id=key[2], ratings=tuple(ratings[key]), relevant_from=relevant_from)
             for key in sorted(ratings, key=lambda key: (order.index(key[0]), *key[1:]))
         ),
     )
@@ -137,7 +137,7 @@ def _function_ids(known: Mapping[Place, str]) -> dict[Place, str]:
     return ids
 
 
-def _function(place: Place, url: str, identifier: str, code: str) -> Function:
+def _function(place: Place, url: str, *, identifier: str, code: str) -> Function:
     language, location = place
     origin = {
         "url": url,

@@ -27,15 +27,18 @@ def load(folder: Path, scale: Scale) -> Collection:
 
     Raises `UsageError` where the folder has no queries, `DataError` with file and line or row for what is wrong in it.
     """
-    queries = _records(folder, "queries", query_of, lambda query: f"{query.language} {query.search_id}")
+    queries = _records(folder, "queries", make=query_of, key=lambda query: f"{query.language} {query.search_id}")
     if queries is None:
         raise UsageError(
             f"{folder}: no queries; a published dataset has queries, corpus and qrels as .jsonl, .jsonl.gz or .parquet, in "
             "files or folders of these names or under data/"
         )
-    corpus = _records(folder, "corpus", function_of, lambda function: function.id)
-    qrels = _records(folder, "qrels", lambda row: qrel_of(row, scale), lambda qrel: " ".join((qrel.language, *qrel.pair))) or ()
-    _check([query for _, query in queries], corpus, qrels)
+    corpus = _records(folder, "corpus", make=function_of, key=lambda function: function.id)
+    qrels = (
+        _records(folder, "qrels", make=lambda row: qrel_of(row, scale), key=lambda qrel: " ".join((qrel.language, *qrel.pair)))
+        or ()
+    )
+    _check([query for _, query in queries], corpus, qrels=qrels)
     return Collection(
         tuple(query for _, query in queries),
         None if corpus is None else tuple(function for _, function in corpus),
@@ -83,7 +86,7 @@ def _complete(paths: list[Path]) -> None:
 
 
 def _records(
-    folder: Path, name: str, make: Callable[[Row], R], key: Callable[[R], str]
+    folder: Path, name: str, *, make: Callable[[Row], R], key: Callable[[R], str]
 ) -> tuple[tuple[str, R], ...] | None:  # fmt: skip
     paths = find(folder, name)
     if not paths:
@@ -94,11 +97,13 @@ def _records(
             found.append((place, make(row)))
         except ValueError as error:
             raise DataError(f"{place}: {error}") from error
-    collection.unique(found, key, name)
+    collection.unique(found, key, what=name)
     return tuple(found)
 
 
-def _check(queries: list[Query], corpus: tuple[tuple[str, Function], ...] | None, qrels: tuple[tuple[str, Qrel], ...]) -> None:
+def _check(
+    queries: list[Query], corpus: tuple[tuple[str, Function], ...] | None, *, qrels: tuple[tuple[str, Qrel], ...]
+) -> None:
     searches = {(query.language, query.search_id) for query in queries}
     functions = None if corpus is None else {(function.language, function.id) for _, function in corpus}
     for place, qrel in qrels:

@@ -46,23 +46,23 @@ class _Block(NamedTuple):
     found: re.Match[str]
 
 
-def load(topics: Path, documents: Sequence[Path], qrels: Path, scale: Scale, relevant_from: float) -> Collection:
+def load(topics: Path, documents: Sequence[Path], *, qrels: Path, scale: Scale, relevant_from: float) -> Collection:
     """Return a TREC collection, its searches and documents sorted by id; raises `DataError` with file and line."""
-    queries = collection.unique(_topics(topics), lambda query: query.search_id, "topic")
+    queries = collection.unique(_topics(topics), lambda query: query.search_id, what="topic")
     corpus = collection.unique(
-        (pair for path in documents for pair in _documents(path)), lambda found: found.id, "document"
+        (pair for path in documents for pair in _documents(path)), lambda found: found.id, what="document"
     )  # fmt: skip
     return Collection(
         tuple(sorted(queries, key=lambda query: query.search_id)),
         tuple(sorted(corpus, key=lambda found: found.id)),
-        collection.judgements(_judged(qrels), queries, corpus, scale, relevant_from),
+        collection.judgements(_judged(qrels), queries, corpus=corpus, scale=scale, relevant_from=relevant_from),
     )
 
 
 def _topics(path: Path) -> Iterator[tuple[str, Query]]:
     lines = collection.text_lines(path)
     if "\n".join(lines).lstrip().startswith("<"):
-        for place, found in _blocks(path, "\n".join(lines), _TOPIC, "topic"):
+        for place, found in _blocks(path, "\n".join(lines), pattern=_TOPIC, what="topic"):
             yield place, _topic(place, found)
         return
     for number, line in enumerate(lines, start=1):
@@ -71,7 +71,7 @@ def _topics(path: Path) -> Iterator[tuple[str, Query]]:
             identifier, tab, text = line.partition("\t")
             if not tab:
                 raise DataError(f"{place}: no tab; a line of topics is an id and a text with a tab between")
-            yield place, collection.query(place, identifier.strip(), text, {})
+            yield place, collection.query(place, identifier.strip(), text=text, extra={})
 
 
 def _topic(place: str, found: re.Match[str]) -> Query:
@@ -90,7 +90,7 @@ def _topic(place: str, found: re.Match[str]) -> Query:
             f"{place}: a topic needs a number (<num>, or an attribute) and a text in one of {', '.join(SEARCH_TAGS)}"
         )  # fmt: skip
     extra = {tag: "\n".join(texts) for tag, texts in fields.items() if tag not in (search_tag, *ID_TAGS)}
-    return collection.query(place, identifiers[0].strip(), " ".join(fields[search_tag]), extra)
+    return collection.query(place, identifiers[0].strip(), text=" ".join(fields[search_tag]), extra=extra)
 
 
 def _documents(path: Path) -> Iterator[tuple[str, Function]]:
@@ -101,9 +101,9 @@ def _documents(path: Path) -> Iterator[tuple[str, Function]]:
             )
             extra = {column: value for column, value in row.items() if column not in (name, body, "title")}
             title = collection.text(place, row, "title") if row.get("title") is not None else ""
-            yield place, collection.document(place, str(row[name]).strip(), title, str(row[body]), extra)
+            yield place, collection.document(place, str(row[name]).strip(), title=title, text=str(row[body]), extra=extra)
         return
-    for place, found in _blocks(path, "\n".join(collection.text_lines(path)), _DOCUMENT, "document"):
+    for place, found in _blocks(path, "\n".join(collection.text_lines(path)), pattern=_DOCUMENT, what="document"):
         yield place, _document(place, found["body"])
 
 
@@ -114,14 +114,16 @@ def _document(place: str, body: str) -> Function:
     rest = body[: docno.start()] + body[docno.end() :]
     texts = _TEXT.findall(rest)
     if not texts:
-        return collection.document(place, docno[1].strip(), "", _HEADER.sub("", rest).strip("\n"), {})
+        return collection.document(place, docno[1].strip(), title="", text=_HEADER.sub("", rest).strip("\n"), extra={})
     fields: dict[str, list[str]] = {}
     for field in _CLOSED.finditer(_TEXT.sub("", rest)):
         fields.setdefault(field["tag"].lower(), []).append(field["text"].strip())
     title_tag = next((tag for tag in TITLE_TAGS if any(fields.get(tag, ()))), None)
     title = " ".join(" ".join(fields[title_tag]).split()) if title_tag else ""
     extra = {tag: "\n".join(found) for tag, found in fields.items() if tag != title_tag}
-    return collection.document(place, docno[1].strip(), title, "\n".join(text.strip("\n") for text in texts), extra)
+    return collection.document(
+        place, docno[1].strip(), title=title, text="\n".join(text.strip("\n") for text in texts), extra=extra
+    )
 
 
 def _judged(path: Path) -> Iterator[Judged]:
@@ -133,11 +135,11 @@ def _judged(path: Path) -> Iterator[Judged]:
             yield Judged(f"{path}:{number}", fields[0], fields[2], fields[3])
 
 
-def _blocks(path: Path, text: str, pattern: re.Pattern[str], what: str) -> Iterator[_Block]:
+def _blocks(path: Path, text: str, *, pattern: re.Pattern[str], what: str) -> Iterator[_Block]:
     end, line = 0, 1
     for found in pattern.finditer(text):
         between = text[end : found.start()]
-        _nothing(path, line, between, what)
+        _nothing(path, line, between=between, what=what)
         line += between.count("\n")
         place = f"{path}:{line}"
         if _OPENING.search(found["body"]):
@@ -145,10 +147,10 @@ def _blocks(path: Path, text: str, pattern: re.Pattern[str], what: str) -> Itera
         yield _Block(place, found)
         line += found[0].count("\n")
         end = found.end()
-    _nothing(path, line, text[end:], what)
+    _nothing(path, line, between=text[end:], what=what)
 
 
-def _nothing(path: Path, line: int, between: str, what: str) -> None:
+def _nothing(path: Path, line: int, *, between: str, what: str) -> None:
     """Raise `DataError` where there is more between two blocks than space, comments and tags around them."""
     stray = _MARKUP.sub("", between)
     opening = _OPENING.search(between)

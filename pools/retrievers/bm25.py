@@ -18,7 +18,7 @@ PLACES = 6
 """Decimals of a score; what differs only beyond them is a tie."""
 
 
-def search(queries: Sequence[Query], functions: Sequence[Function], depth: int) -> tuple[Hit, ...]:
+def search(queries: Sequence[Query], functions: Sequence[Function], *, depth: int) -> tuple[Hit, ...]:
     """Return each search's `depth` best functions among those with a score above 0, ties in the order of their ids.
 
     The score is BM25 in Lucene's form (Kamphuis et al., Which BM25 Do You Mean?, 2020): the sum over the search's words, each

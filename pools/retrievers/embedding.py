@@ -30,6 +30,7 @@ Vectorise = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 def search(
     queries: Sequence[Query],
     functions: Sequence[Function],
+    *,
     vectors: Vectors,
     calibration: Calibration,
     threshold: float,
@@ -72,7 +73,7 @@ def embedder(settings: EmbeddingSettings, vectorise: Vectorise | None = None) ->
     if settings.base_url:
         if vectorise is None:
             raise ValueError("an endpoint is named, and no function that asks it is passed")
-        return Endpoint(settings.model, settings.base_url, vectorise)
+        return Endpoint(settings.model, settings.base_url, vectorise=vectorise)
     return MiniLm() if settings.model == BUILT_IN else SentenceTransformer(settings.model)
 
 
@@ -223,6 +224,6 @@ class Endpoint:
 
     chunk = 1024
 
-    def __init__(self, model: str, base_url: str, vectorise: Vectorise) -> None:
+    def __init__(self, model: str, base_url: str, *, vectorise: Vectorise) -> None:
         self.name = f"{model} at {base_url}"
         self.embed = vectorise

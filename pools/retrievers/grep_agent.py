@@ -97,21 +97,21 @@ def missing(queries: Sequence[Query], patterns: Sequence[Pattern]) -> tuple[Quer
     return tuple(query for query in queries if (query.search_id, query.search) not in written)
 
 
-def complete(path: Path, queries: Sequence[Query], ask: Ask, language: str, model: str) -> tuple[Pattern, ...]:
+def complete(path: Path, queries: Sequence[Query], *, ask: Ask, language: str, model: str) -> tuple[Pattern, ...]:
     """Have an LLM write the patterns that a file lacks, and return all that the file then has.
 
     The file is replaced after every request, so whatever stops the asking, no reply is lost. A pattern that is not missing is
     left as it is; one whose search changed stays until there is a new one. Raises what `read` and `ask` raise.
     """
     patterns = {pattern.search_id: pattern for pattern in read(path)}
-    for written in ask_for(missing(queries, tuple(patterns.values())), ask, language, model):
+    for written in ask_for(missing(queries, tuple(patterns.values())), ask, language=language, model=model):
         if written:
             patterns |= {pattern.search_id: pattern for pattern in written}
             write(path, tuple(patterns.values()))
     return tuple(sorted(patterns.values(), key=lambda pattern: pattern.search_id))
 
 
-def ask_for(queries: Sequence[Query], ask: Ask, language: str, model: str) -> Iterator[tuple[Pattern, ...]]:
+def ask_for(queries: Sequence[Query], ask: Ask, *, language: str, model: str) -> Iterator[tuple[Pattern, ...]]:
     """Yield after each request the patterns that an LLM wrote for up to `SEARCHES_PER_REQUEST` searches.
 
     What is missing from a reply, and what ripgrep refuses (told its message), is asked for once more; what then has no pattern
@@ -123,7 +123,7 @@ def ask_for(queries: Sequence[Query], ask: Ask, language: str, model: str) -> It
         waiting = [query for query in queries if query.search_id not in done]
         for start in range(0, len(waiting), SEARCHES_PER_REQUEST):
             asked = waiting[start : start + SEARCHES_PER_REQUEST]
-            reply = parse(ask(_prompt(asked, refused, language)))
+            reply = parse(ask(_prompt(asked, refused, language=language)))
             written = []
             for query in asked:
                 text = reply.get(query.search_id)
@@ -138,7 +138,7 @@ def ask_for(queries: Sequence[Query], ask: Ask, language: str, model: str) -> It
             yield tuple(written)
 
 
-def _prompt(queries: Sequence[Query], refused: Mapping[str, tuple[str, str]], language: str) -> str:
+def _prompt(queries: Sequence[Query], refused: Mapping[str, tuple[str, str]], *, language: str) -> str:
     entries = []
     for query in queries:
         pattern, complaint = refused.get(query.search_id, ("", ""))
@@ -172,7 +172,7 @@ def _without_conflicts(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out | {key: None for key, value in pairs if value != out[key]}
 
 
-def search_patterns(queries: Sequence[Query], functions: Sequence[Function], patterns: Sequence[Pattern]) -> tuple[Hit, ...]:
+def search_patterns(queries: Sequence[Query], functions: Sequence[Function], *, patterns: Sequence[Pattern]) -> tuple[Hit, ...]:
     """Return the functions that hold a line which their search's pattern matches.
 
     A hit's score is the number of its lines that match; ranks go by falling score, then by id. A search without a pattern

@@ -65,7 +65,7 @@ def search_words(queries: Sequence[Query], functions: Sequence[Function]) -> dic
     with _no_collection():
         for query in queries:
             wanted = words(query.search)
-            ranked = _ranked(query, [holders[word] for word in wanted], hay.ids)
+            ranked = _ranked(query, [holders[word] for word in wanted], ids=hay.ids)
             some += ranked
             # Those that hold every word come first, so among themselves they have the same ranks.
             every += [hit for hit in ranked if hit.score == len(wanted)]
@@ -102,7 +102,7 @@ def _holders(wanted: Sequence[str], hay: ripgrep.Haystack) -> dict[str, Any]:
     where = (np.concatenate(codes), np.concatenate(owners))
     functions_of = csr_matrix((np.ones(len(where[0]), bool), where), shape=(len(runs), len(starts)))
     rows, columns = [], []
-    for row, holding in enumerate(_runs_with(wanted, list(runs), hay.file.with_name("runs"))):
+    for row, holding in enumerate(_runs_with(wanted, list(runs), file=hay.file.with_name("runs"))):
         rows += [row] * len(holding)
         columns += holding
     runs_of = csr_matrix((np.ones(len(rows), bool), (rows, columns)), shape=(len(wanted), len(runs)))
@@ -125,7 +125,7 @@ def _numbers(block: bytes) -> Any:
     return numbers
 
 
-def _runs_with(wanted: Sequence[str], runs: Sequence[bytes], file: Path) -> Iterator[list[int]]:
+def _runs_with(wanted: Sequence[str], runs: Sequence[bytes], *, file: Path) -> Iterator[list[int]]:
     """Yield for each word the places, rising, of the runs that hold it; `file` is a scratch file."""
     text = b"".join(run + b"\n" for run in runs)
     file.write_bytes(text)
@@ -144,7 +144,7 @@ def _runs_with(wanted: Sequence[str], runs: Sequence[bytes], file: Path) -> Iter
         yield holding
 
 
-def _ranked(query: Query, holders: Sequence[Any], ids: Sequence[str]) -> list[Hit]:
+def _ranked(query: Query, holders: Sequence[Any], *, ids: Sequence[str]) -> list[Hit]:
     """Return the hits of any of a search's words; `holders` are, for each of them, the places in `ids` that hold it."""
     import numpy as np
 

@@ -39,7 +39,7 @@ class YesOrNo:
     probability: float | None
 
 
-def read(text: str, finish_reason: str | None, logprobs: Sequence[tuple[str, float]]) -> YesOrNo:
+def read(text: str, finish_reason: str | None, *, logprobs: Sequence[tuple[str, float]]) -> YesOrNo:
     """Read an answer and the log-probabilities of its first token.
 
     The answer is what its first word says, without regard to case and punctuation, and after a model's thinking if there is
@@ -93,7 +93,7 @@ def depth(most: int) -> int:
     return 2 * most + FUSION
 
 
-def best(queries: Sequence[Query], rankings: Sequence[Ranking], most: int) -> tuple[PairKey, ...]:
+def best(queries: Sequence[Query], rankings: Sequence[Ranking], *, most: int) -> tuple[PairKey, ...]:
     """Return the pairs of each search's `most` best functions in several rankings together, sorted.
 
     A function's score is the sum of 1 / (60 + rank) over the rankings, to their `depth`, that have it; equal ones go by id.
@@ -118,7 +118,7 @@ def ranking_of(hits: Sequence[Hit]) -> dict[str, list[str]]:
     return out
 
 
-def nearest(queries: Sequence[Query], functions: Sequence[Function], vectors: Vectors, most: int) -> dict[str, list[str]]:
+def nearest(queries: Sequence[Query], functions: Sequence[Function], *, vectors: Vectors, most: int) -> dict[str, list[str]]:
     """Return each search's `most` functions of the greatest cosine, equal ones by id; every text must have a vector."""
     import numpy
 

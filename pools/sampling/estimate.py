@@ -38,7 +38,7 @@ class Estimate:
 
 
 def relevant_pairs(
-    pool: Iterable[PoolPair], verdicts: Mapping[PairKey, bool], pairs: int, confidence: float = 0.95
+    pool: Iterable[PoolPair], verdicts: Mapping[PairKey, bool], *, pairs: int, confidence: float = 0.95
 ) -> Estimate:
     """Return the estimate for one language.
 
@@ -70,13 +70,13 @@ def relevant_pairs(
         counted.append((size / rated, sample.count(True)))
     rest = sum((weight - 1) * relevant for weight, relevant in counted)
     variance = sum(weight * (weight - 1) * relevant for weight, relevant in counted)
-    lower, upper = _gamma_interval(rest, variance, max(weights), confidence)
+    lower, upper = _gamma_interval(rest, variance, heaviest=max(weights), confidence=confidence)
     return Estimate(
         found, seen + rest, max(found, seen + lower), max(found, seen + min(upper, unseen)), unrated, pairs - covered
     )
 
 
-def _gamma_interval(rest: float, variance: float, heaviest: float, confidence: float) -> tuple[float, float]:
+def _gamma_interval(rest: float, variance: float, *, heaviest: float, confidence: float) -> tuple[float, float]:
     """Return Fay and Feuer's interval for the relevant pairs not looked at; the upper end supposes one more relevant pair."""
     from scipy.special import gammaincinv
 

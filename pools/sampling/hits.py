@@ -30,7 +30,7 @@ class Hit(NamedTuple):
         return (self.search_id, self.function_id)
 
 
-def path(folder: Path, language: str, retriever: str) -> Path:
+def path(folder: Path, language: str, *, retriever: str) -> Path:
     """Return where a retriever's hits are kept."""
     return dataset.work(folder, language) / "hits" / f"{retriever}.parquet"
 

@@ -21,7 +21,7 @@ class Lots:
     hashes: Any
     seed: int
 
-    def smallest(self, search_id: str, members: Any, size: int) -> Any:
+    def smallest(self, search_id: str, members: Any, *, size: int) -> Any:
         """Return those `size` of the members (places in `names`, as a rising array) that have the smallest lots, rising."""
         import numpy as np
 

@@ -71,6 +71,7 @@ class PoolPair:
 def draw(
     queries: Sequence[Query],
     frame: Frame,
+    *,
     hits: Mapping[str, Sequence[Hit]],
     validation: Collection[PairKey],
     settings: PoolSettings,
@@ -100,8 +101,8 @@ def draw(
     pool: list[PoolPair] = []
     for search_id in (query.search_id for query in queries):
         own = _Search(search_id, returned.get(search_id, {}), before.get(search_id, {}), rated.get(search_id, set()))
-        pool += _drawn(own, corpus, drawings, frame.fresh, settings)
-    return tuple(sorted(_marked(pool, hits, before), key=lambda entry: entry.pair))
+        pool += _drawn(own, corpus, drawings=drawings, fresh=frame.fresh, settings=settings)
+    return tuple(sorted(_marked(pool, hits, before=before), key=lambda entry: entry.pair))
 
 
 def counted(hits: Mapping[str, Sequence[Hit]], depth: int) -> dict[str, Sequence[Hit]]:
@@ -113,7 +114,7 @@ def counted(hits: Mapping[str, Sequence[Hit]], depth: int) -> dict[str, Sequence
 
 
 def _marked(
-    pool: Sequence[PoolPair], hits: Mapping[str, Sequence[Hit]], before: Mapping[str, Mapping[str, PoolPair]]
+    pool: Sequence[PoolPair], hits: Mapping[str, Sequence[Hit]], *, before: Mapping[str, Mapping[str, PoolPair]]
 ) -> Iterator[PoolPair]:
     """Yield the pool's pairs with ranks and scores, those of an earlier drawing where only that knows them."""
     marks: dict[PairKey, dict[str, tuple[int, float | None]]] = {}
@@ -164,7 +165,7 @@ class _Search:
         return entry.stratum in SAMPLES if entry is not None else bool(self.before) and name not in fresh
 
 
-def _drawn(search: _Search, corpus: Lots, drawings: Any, fresh: Collection[str], settings: PoolSettings) -> list[PoolPair]:
+def _drawn(search: _Search, corpus: Lots, *, drawings: Any, fresh: Collection[str], settings: PoolSettings) -> list[PoolPair]:
     """Return the pairs of one search."""
     import numpy as np
 
@@ -184,7 +185,7 @@ def _drawn(search: _Search, corpus: Lots, drawings: Any, fresh: Collection[str],
     probabilities = dict.fromkeys(np.flatnonzero(strata == STRATA.index(POOLED)).tolist(), 1.0)
     for stratum, size in ((GREP_ANY_SAMPLE, settings.grep_any_sample), (UNFLAGGED_SAMPLE, settings.unflagged_sample)):
         members = np.where(strata == STRATA.index(stratum), drawings, -1)
-        probabilities |= _sample(search.search_id, corpus, members, size, lucky)
+        probabilities |= _sample(search.search_id, corpus, members=members, size=size, lucky=lucky)
     stay = {corpus.places[name] for name in (*search.before, *search.rated) if name in corpus.places}
     out = []
     for place in stay | probabilities.keys():
@@ -197,7 +198,7 @@ def _drawn(search: _Search, corpus: Lots, drawings: Any, fresh: Collection[str],
     return out
 
 
-def _sample(search_id: str, corpus: Lots, members: Any, size: int, lucky: Collection[int]) -> dict[int, float]:
+def _sample(search_id: str, corpus: Lots, *, members: Any, size: int, lucky: Collection[int]) -> dict[int, float]:
     """Return the places that are drawn from a stratum, with their probabilities.
 
     `members` has the drawing of each place that is a candidate, -1 elsewhere; `lucky` are the places drawn before.
@@ -213,9 +214,9 @@ def _sample(search_id: str, corpus: Lots, members: Any, size: int, lucky: Collec
         so_far += len(cell)
         count = -(-size * len(cell) // so_far)
         kept = {place for place in lucky if members[place] == drawing}
-        if len(kept) > count and kept == set(corpus.smallest(search_id, cell, len(kept)).tolist()):
+        if len(kept) > count and kept == set(corpus.smallest(search_id, cell, size=len(kept)).tolist()):
             count = len(kept)
-        chosen = corpus.smallest(search_id, cell, count).tolist()
+        chosen = corpus.smallest(search_id, cell, size=count).tolist()
         found |= dict.fromkeys(chosen, len(chosen) / len(cell))
     return found
 
