@@ -61,13 +61,6 @@ def test_f1_is_undefined_only_without_a_relevant_pair_on_either_side() -> None:
     assert agreement.compare({}, {}, relevant_from=2).always_f1 is None
 
 
-def test_a_mean_just_under_the_bar_is_not_relevant_and_one_on_it_is() -> None:
-    assert not agreement.relevant((2, 2, 1), 2)
-    assert agreement.relevant((3, 2, 1), 2)
-    # As published: 5/3 is written as 1.6667.
-    assert agreement.relevant((1, 2, 2), 1.6667)
-
-
 def test_first_expert_against_the_mean_of_the_others() -> None:
     experts: dict[tuple[str, str], tuple[int, ...]] = {
         ("q0", f"f{number}"): (3, 1, 2) for number in range(20)

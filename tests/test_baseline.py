@@ -156,7 +156,8 @@ def test_the_cut_for_relevant_has_the_greatest_f1_and_the_others_lie_in_order(
     pairs: list[tuple[float, float]], relevant_from: float
 ) -> None:
     probabilities, means = zip(*pairs, strict=True)
-    cuts = baseline.cut_points(probabilities, means, values=SCALE.values, relevant_from=relevant_from)
+    experts = [(int(mean), math.ceil(mean)) for mean in means]
+    cuts = baseline.cut_points(probabilities, experts, values=SCALE.values, relevant_from=relevant_from)
     assert list(cuts) == sorted(cuts)
     main = cuts[math.ceil(relevant_from) - 1]
     relevant = [mean >= relevant_from for mean in means]
@@ -172,14 +173,14 @@ def test_the_cut_for_relevant_has_the_greatest_f1_and_the_others_lie_in_order(
 
 def test_levels_come_as_often_as_the_experts_gave_them() -> None:
     probabilities = [0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9]
-    means = [0, 0, 0, 1, 2, 2, 3, 3]
-    assert baseline.cut_points(probabilities, means, values=SCALE.values, relevant_from=2) == (0.4, 0.6, 0.8)
-    assert baseline.cut_points(probabilities, [min(mean, 2) for mean in means], values=SCALE.values, relevant_from=2) == (
-        0.4,
-        0.6,
-        math.inf,
-    )
-    assert baseline.cut_points(probabilities, [0, 0, 0, 0, 2, 2, 3, 3], values=SCALE.values, relevant_from=2) == (0.6, 0.6, 0.8)
+    ratings = [0, 0, 0, 1, 2, 2, 3, 3]
+
+    def cuts(given: list[int]) -> tuple[float, ...]:
+        return baseline.cut_points(probabilities, [(rating,) for rating in given], values=SCALE.values, relevant_from=2)
+
+    assert cuts(ratings) == (0.4, 0.6, 0.8)
+    assert cuts([min(rating, 2) for rating in ratings]) == (0.4, 0.6, math.inf)
+    assert cuts([0, 0, 0, 0, 2, 2, 3, 3]) == (0.6, 0.6, 0.8)
 
 
 def test_a_cosine_that_tells_makes_it_better_and_another_judge(sample: Dataset) -> None:

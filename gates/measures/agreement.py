@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pools.dataset.records import PairKey
+from pools.relevance import is_relevant, is_relevant_rating, least_sum
 
 Booleans = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
@@ -67,11 +68,6 @@ class Verdicts:
         return np.bincount(self.search * 4 + cell, minlength=4 * self.searches).reshape(-1, 4)
 
 
-def relevant(ratings: Sequence[int], relevant_from: float) -> bool:
-    """Return whether experts' ratings make a pair relevant: by their mean to 4 places, as `relevance` is published."""
-    return round(sum(ratings) / len(ratings), 4) >= relevant_from
-
-
 @dataclass(frozen=True, slots=True)
 class Pairs:
     """Every expert-rated pair in sorted order, the experts' ratings of it, and the judge's (None where it has none).
@@ -122,16 +118,19 @@ def verdicts(pairs: Pairs, relevant_from: float) -> Verdicts:
     return Verdicts(
         searches=searches,
         search=np.repeat(np.arange(searches), pairs_of_search),
-        expert=np.round(_means(rated.experts), 4) >= relevant_from,
-        judge=np.array(rated.judge, np.float64) >= relevant_from,
+        expert=_by_experts(rated.experts, relevant_from),
+        judge=np.array(rated.judge, np.int64) >= least_sum(1, relevant_from),
     )
 
 
-def _means(experts: Sequence[Sequence[int]]) -> Floats:
+def _by_experts(experts: Sequence[Sequence[int]], relevant_from: float) -> Booleans:
+    """Return `pools.relevance.is_relevant` of many pairs."""
     sizes = np.fromiter(map(len, experts), np.int64, len(experts))
-    ratings = np.fromiter(chain.from_iterable(experts), np.float64, int(sizes.sum()))
-    sums: Floats = np.add.reduceat(ratings, np.cumsum(sizes) - sizes) if len(ratings) else ratings
-    return sums / sizes
+    ratings = np.fromiter(chain.from_iterable(experts), np.int64, int(sizes.sum()))
+    sums = np.add.reduceat(ratings, np.cumsum(sizes) - sizes) if len(ratings) else ratings
+    least = np.array([least_sum(count, relevant_from) for count in range(int(sizes.max(initial=0)) + 1)], np.int64)
+    relevant: Booleans = sums >= least[sizes]
+    return relevant
 
 
 def compare(experts: Mapping[PairKey, Sequence[int]], ratings: Mapping[PairKey, int], *, relevant_from: float) -> Agreement:
@@ -185,8 +184,8 @@ def between_experts(experts: Mapping[PairKey, Sequence[int]], relevant_from: flo
     several = [given for given in experts.values() if len(given) > 1]
     if len(several) < MIN_BETWEEN_EXPERTS:
         return None
-    first = np.array([given[0] >= relevant_from for given in several])
-    others = np.array([relevant(given[1:], relevant_from) for given in several])
+    first = np.array([is_relevant_rating(given[0], relevant_from) for given in several])
+    others = np.array([is_relevant(given[1:], relevant_from) for given in several])
     both, either = int((first & others).sum()), int(first.sum() + others.sum())
     return ExpertAgreement(len(several), int((first == others).sum()), _ratio(2 * both, either))
 

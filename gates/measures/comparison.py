@@ -11,6 +11,7 @@ import numpy as np
 
 from gates.measures import agreement, resampling
 from pools.dataset.records import PairKey
+from pools.relevance import is_relevant_rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +82,7 @@ def compare(
 def flips(first: Mapping[PairKey, int], second: Mapping[PairKey, int], *, relevant_from: float) -> Flips:
     """Return how often two judges' verdicts differ, either way, over every pair that both rated."""
     shared = [pair for pair in first if pair in second]
-    verdicts = [(first[pair] >= relevant_from, second[pair] >= relevant_from) for pair in shared]
+    verdicts = [
+        (is_relevant_rating(first[pair], relevant_from), is_relevant_rating(second[pair], relevant_from)) for pair in shared
+    ]
     return Flips(len(shared), verdicts.count((True, False)), verdicts.count((False, True)))

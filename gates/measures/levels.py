@@ -13,6 +13,7 @@ import numpy as np
 from gates.measures import agreement, resampling
 from gates.measures.agreement import Floats, Integers
 from pools.dataset.records import PairKey
+from pools.relevance import is_relevant, is_relevant_rating
 
 WEIGHTS = 4_000_000
 
@@ -126,8 +127,8 @@ def left_out(experts: Mapping[PairKey, Sequence[int]], relevant_from: float) -> 
     same = both = either = 0.0
     for given in several:
         for index, rating in enumerate(given):
-            mine = rating >= relevant_from
-            others = agreement.relevant([*given[:index], *given[index + 1 :]], relevant_from)
+            mine = is_relevant_rating(rating, relevant_from)
+            others = is_relevant([*given[:index], *given[index + 1 :]], relevant_from)
             same += (mine == others) / len(given)
             both += (mine and others) / len(given)
             either += (int(mine) + int(others)) / len(given)

@@ -14,6 +14,7 @@ from gates.measures.agreement import Floats, Integers
 from gates.measures.levels import Figure
 from gates.report import wording
 from pools.dataset.records import PairKey
+from pools.relevance import is_relevant_rating
 
 CELLS = 4_000_000
 """Figures of resamples held at a time; bounds the memory."""
@@ -153,7 +154,9 @@ def _flips(
     shared = sorted(pair for pair in pairs if pair in first and pair in other)
     if not shared:
         return Figure(None, None)
-    flipped = np.array([(first[pair] >= relevant_from) != (other[pair] >= relevant_from) for pair in shared])
+    flipped = np.array(
+        [is_relevant_rating(first[pair], relevant_from) != is_relevant_rating(other[pair], relevant_from) for pair in shared]
+    )
     _, search = np.unique([search_id for search_id, _ in shared], return_inverse=True)
     counts = np.bincount(search)
     hits = np.bincount(search, weights=flipped).astype(np.int64)

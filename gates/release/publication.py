@@ -20,6 +20,7 @@ from pools.dataset.dataset import Dataset
 from pools.dataset.records import function_row, qrel_row, query_row
 from pools.dataset.settings import Settings
 from pools.errors import DataError, GateClosed, UsageError
+from pools.relevance import is_relevant_rating
 from prompts.scales import Scale
 
 FOLDER = "export"
@@ -105,7 +106,7 @@ def _traced(data: Dataset, language: str, *, evidence: Evidence) -> None:
         if not qrels.of_expert(qrel) and (
             qrel.judge_rating is None
             or qrel.relevance != qrel.judge_rating
-            or qrel.relevant != (qrel.judge_rating >= evidence.seal.relevant_from)
+            or qrel.relevant != is_relevant_rating(qrel.judge_rating, evidence.seal.relevant_from)
         ):
             raise GateClosed(
                 f"{row} has source judge, and its relevance does not follow from a judge_rating; run `judge merge --lang "

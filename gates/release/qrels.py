@@ -15,6 +15,7 @@ from pools.dataset import faults, tables
 from pools.dataset.dataset import Dataset
 from pools.dataset.records import PairKey, Qrel, qrel_row
 from pools.errors import GateClosed
+from pools.relevance import is_relevant_rating
 
 POOLED = "pooled"
 
@@ -57,7 +58,7 @@ def merge(
                 search_id=entry.search_id,
                 function_id=entry.function_id,
                 relevance=round(float(ratings[pair]), 4),
-                relevant=ratings[pair] >= relevant_from,
+                relevant=is_relevant_rating(ratings[pair], relevant_from),
                 source="judge",
                 judge_rating=ratings[pair],
                 rated_because="pooled" if entry.stratum == POOLED else "sample",

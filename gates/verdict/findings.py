@@ -17,6 +17,7 @@ from gates.verdict import labels
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.labels import Needed
 from pools.dataset.records import PairKey
+from pools.relevance import is_relevant_rating
 
 Experts = Mapping[PairKey, Sequence[int]]
 Ratings = Mapping[PairKey, int]
@@ -113,7 +114,7 @@ def _breakdowns(experts: Experts, ratings: Ratings, *, relevant_from: float, kno
         def steadiness(pair: PairKey) -> Iterable[str]:
             if pair not in again:
                 return ()
-            same = (again[pair] >= relevant_from) == (ratings[pair] >= relevant_from)
+            same = is_relevant_rating(again[pair], relevant_from) == is_relevant_rating(ratings[pair], relevant_from)
             return ("the same again" if same else "another verdict",)
 
         yield breakdown.by("rated once more", experts, ratings=ratings, relevant_from=relevant_from, groups=steadiness)

@@ -23,6 +23,7 @@ from pools.dataset import files
 from pools.dataset.dataset import Dataset
 from pools.dataset.records import Function, PairKey, Qrel, Query
 from pools.errors import DataError, UsageError
+from pools.relevance import is_relevant
 from prompts.scales import Scale
 
 POWER = 0.9
@@ -128,7 +129,7 @@ def _spread(
 ) -> dict[int, float]:
     out = {}
     for rating in set(ratings.values()):
-        verdicts = [sum(experts[pair]) / len(experts[pair]) >= relevant_from for pair in experts if ratings.get(pair) == rating]
+        verdicts = [is_relevant(experts[pair], relevant_from) for pair in experts if ratings.get(pair) == rating]
         share = (sum(verdicts) + 0.5) / (len(verdicts) + 1)
         out[rating] = (share * (1 - share)) ** 0.5
     return out
@@ -222,7 +223,7 @@ def add_layer(
         mean = round(sum(ratings) / len(ratings), 4)
         base = before or Qrel(language, search_id, function_id, mean, False, "expert")
         rows[key] = replace(
-            base, relevance=mean, relevant=mean >= relevant_from, source="expert", expert_ratings=ratings,
+            base, relevance=mean, relevant=is_relevant(ratings, relevant_from), source="expert", expert_ratings=ratings,
             rated_because="expert", extra={**base.extra, RATERS: [*raters, by]},
         )  # fmt: skip
     return qrels.ordered(data, rows.values())

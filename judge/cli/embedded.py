@@ -9,6 +9,7 @@ from pools.engines import calibration, vectors
 from pools.engines.calibration import Calibration
 from pools.engines.vectors import Embedder, Similarity, Vectors
 from pools.errors import UsageError
+from pools.relevance import is_relevant
 from pools.retrievers import embedding
 from pools.sampling.hits import Hit
 
@@ -62,7 +63,7 @@ def _complete(workspace: Workspace, language: str, *, embedder: Embedder, texts:
 
 def _calibrate(workspace: Workspace, language: str, *, queries: Sequence[Query], similar: Similarity) -> Calibration | None:
     experts = workspace.dataset.experts_of(language)
-    relevant = {pair: sum(given) / len(given) >= workspace.settings.relevant_from for pair, given in experts.items()}
+    relevant = {pair: is_relevant(given, workspace.settings.relevant_from) for pair, given in experts.items()}
     tuning = {query.search_id for query in queries if query.split == "tuning"}
     learned = calibration.fit({pair: similar.cosine(pair) for pair in experts}, relevant, tuning=tuning)
     if learned is None:

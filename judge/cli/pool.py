@@ -128,7 +128,7 @@ def _frame(workspace: Workspace, language: str, *, seed: int | None) -> "Frame":
 def _draw(workspace: Workspace, language: str, *, asking: "Asking", drawn_from: "Frame") -> dict[str, Any]:
     from collections import Counter
 
-    from gates.measures.agreement import relevant
+    from pools.relevance import is_relevant
     from pools.sampling import contribution, frame
     from pools.sampling import hits as hit_files
     from pools.sampling import pooled as pools
@@ -147,7 +147,7 @@ def _draw(workspace: Workspace, language: str, *, asking: "Asking", drawn_from: 
     pools.write(path, pairs)
     judged = [pair for pair in pairs if pair.pair not in validation]
     strata = Counter(pair.stratum for pair in judged)
-    gold = [pair for pair, ratings in validation.items() if relevant(ratings, workspace.settings.relevant_from)]
+    gold = [pair for pair, ratings in validation.items() if is_relevant(ratings, workspace.settings.relevant_from)]
     returned = pools.counted(found, workspace.settings.pool.depth)
     return {
         "language": language,

@@ -129,8 +129,8 @@ def _account(workspace: Workspace, ledger: "Ledger", *, judge_id: str) -> dict[s
 
 def _relevant(workspace: Workspace, language: str, *, ledger: "Ledger", pairs: Sequence["PoolPair"]) -> dict[str, Any] | None:
     """Return the estimate of relevant pairs by the last judge that rated any of the pool's, None where there is none."""
-    from gates.measures.agreement import relevant
     from judge.cli import evidences
+    from pools.relevance import is_relevant, is_relevant_rating
     from pools.sampling import estimate
 
     data = workspace.dataset
@@ -144,8 +144,8 @@ def _relevant(workspace: Workspace, language: str, *, ledger: "Ledger", pairs: S
             continue
         sealed = ledger.seal(judge_id)
         least = sealed.relevant_from if sealed else workspace.settings.relevant_from
-        verdicts = {pair: rating >= least for pair, rating in ratings.items()}
-        verdicts |= {pair: relevant(given, least) for pair, given in experts.items()}
+        verdicts = {pair: is_relevant_rating(rating, least) for pair, rating in ratings.items()}
+        verdicts |= {pair: is_relevant(given, least) for pair, given in experts.items()}
         size = len(data.queries_of(language)) * len(data.functions_of(language))
         found = estimate.relevant_pairs(pairs, verdicts, pairs=size)
         return {"judge_id": judge_id, **dataclasses.asdict(found), "missed": found.missed}

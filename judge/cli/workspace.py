@@ -12,6 +12,7 @@ from pools.dataset import dataset, settings
 from pools.dataset.dataset import Dataset
 from pools.dataset.settings import Settings
 from pools.errors import UsageError
+from pools.relevance import is_relevant_rating
 from prompts import scales
 from prompts.scales import Scale
 
@@ -46,7 +47,7 @@ def open_workspace(folder: Path, languages: Sequence[str]) -> Workspace:
         raise UsageError(f"{folder}: no such folder; name a dataset's with --data, or start one with `judge init {folder}`")
     found = settings.load(folder)
     scale = load_scale(folder, found)
-    if found.relevant_from <= scale.lowest:
+    if is_relevant_rating(scale.lowest, found.relevant_from):
         raise UsageError(
             f"{folder / settings.FILE}: relevant_from is {found.relevant_from:g}, so every rating on the scale {scale.lowest}-"
             f"{scale.highest} would be relevant and every judge right; set it above {scale.lowest}"

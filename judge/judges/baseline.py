@@ -28,6 +28,7 @@ from pools.dataset.records import Function, PairKey, Query
 from pools.dataset.settings import Settings
 from pools.engines.vectors import Similarity
 from pools.errors import DataError, UsageError
+from pools.relevance import is_relevant, is_relevant_rating
 from prompts.scales import Scale
 
 NAME = "baseline"
@@ -73,7 +74,7 @@ class Baseline:
     ) -> None:
         self._queries, self._functions, self._similarity = queries, functions, similarity
         self._pairs = tuple(sorted(experts))
-        self._means = [math.fsum(experts[pair]) / len(experts[pair]) for pair in self._pairs]
+        self._experts = experts
         self._scale, self._settings = scale, settings
         self._check(queries[0].language if queries else "this language")
         self.identity = Identity(
@@ -128,9 +129,9 @@ class Baseline:
                 f"pairs and {LEAST_PAIRS} others; have more pairs rated, or name an LLM with --model"
             )
 
-    @property
+    @cached_property
     def _relevant(self) -> list[bool]:
-        return [mean >= self._settings.relevant_from for mean in self._means]
+        return [is_relevant(self._experts[pair], self._settings.relevant_from) for pair in self._pairs]
 
     def _fingerprint(self, experts: Mapping[PairKey, Sequence[int]]) -> str:
         digest = hashlib.sha256()
@@ -184,7 +185,7 @@ class Baseline:
             unseen |= dict(zip(held_out, probabilities, strict=True))
         cuts = cut_points(
             [unseen[place] for place in places],
-            [self._means[place] for place in places],
+            [self._experts[self._pairs[place]] for place in places],
             values=self._scale.values,
             relevant_from=self._settings.relevant_from,
         )
@@ -212,26 +213,28 @@ def _probabilities(classifier: Any, rows: Any) -> list[float]:
 
 
 def cut_points(
-    probabilities: Sequence[float], means: Sequence[float], *, values: Sequence[int], relevant_from: float
+    probabilities: Sequence[float], experts: Sequence[Sequence[int]], *, values: Sequence[int], relevant_from: float
 ) -> tuple[float, ...]:
     """Return for each value of the scale but the lowest the probability from which on a pair is rated that high.
 
-    The cut to the lowest relevant value is the probability with the greatest F1 against the experts' means, the lowest of
-    equals, and beyond all where none is relevant. The other cuts divide the pairs on either side of it in the shares in which
-    the experts' means, by the highest value they reach, divide those of that side, so a value that they never reached is not
-    given either.
+    `experts` has the experts' ratings of each pair. The cut to the lowest relevant value is the probability with the greatest
+    F1 against their means, the lowest of equals, and beyond all where none is relevant. The other cuts divide the pairs on
+    either side of it in the shares in which the experts' means, by the highest value they reach, divide those of that side, so
+    a value that they never reached is not given either.
     """
-    relevant = [value for value in values if value >= relevant_from]
-    main = _best_cut(probabilities, [mean >= relevant_from for mean in means])
+    relevant = [is_relevant(given, relevant_from) for given in experts]
+    lowest = next((value for value in values if is_relevant_rating(value, relevant_from)), None)
+    main = _best_cut(probabilities, relevant)
     above = sorted(p for p in probabilities if p >= main)
     below = sorted(p for p in probabilities if p < main)
     cuts = []
     for value in values[1:]:
-        if value >= relevant_from:
-            short = [mean < value for mean in means if mean >= relevant_from]
-            cuts.append(main if value == relevant[0] else _quantile(above, short, beyond=math.inf))
+        if is_relevant_rating(value, relevant_from):
+            short = [sum(given) < value * len(given) for given, is_above in zip(experts, relevant, strict=True) if is_above]
+            cuts.append(main if value == lowest else _quantile(above, short, beyond=math.inf))
         else:
-            cuts.append(_quantile(below, [mean < value for mean in means if mean < relevant_from], beyond=main))
+            short = [sum(given) < value * len(given) for given, is_above in zip(experts, relevant, strict=True) if not is_above]
+            cuts.append(_quantile(below, short, beyond=main))
     return tuple(cuts)
 
 
@@ -240,8 +243,8 @@ def _best_cut(probabilities: Sequence[float], relevant: Sequence[bool]) -> float
     best, best_f1 = math.inf, 0.0
     hits = taken = 0
     ranked = sorted(zip(probabilities, relevant, strict=True), reverse=True)
-    for place, (p, is_relevant) in enumerate(ranked):
-        taken, hits = taken + 1, hits + is_relevant
+    for place, (p, hit) in enumerate(ranked):
+        taken, hits = taken + 1, hits + hit
         if place + 1 < len(ranked) and ranked[place + 1][0] == p:
             continue
         f1 = 2 * hits / (taken + wanted)

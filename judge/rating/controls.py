@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from judge.batching.batches import Batch, Item
 from judge.ledger.tally import Tally
 from pools.dataset.records import PairKey
+from pools.relevance import is_relevant, is_relevant_rating
 
 SIGNIFICANT = 0.001
 """Probability under which an agreement this low is no chance; small, because it is looked at after every canary."""
@@ -135,7 +136,7 @@ class Watcher:
 
     def _agrees(self, pair: PairKey, rating: int) -> bool:
         ratings = self.experts[pair]
-        return (rating >= self.relevant_from) == (sum(ratings) / len(ratings) >= self.relevant_from)
+        return is_relevant_rating(rating, self.relevant_from) == is_relevant(ratings, self.relevant_from)
 
 
 def watch(tally: Tally, experts: Mapping[PairKey, Sequence[int]], *, relevant_from: float) -> Watch:
@@ -180,7 +181,10 @@ def stability(tally: Tally, experts: Mapping[PairKey, Sequence[int]], *, relevan
     return Stability(
         len(again),
         sum(repeat.rating == rating for repeat, rating in zip(again, first, strict=True)),
-        sum((repeat.rating >= relevant_from) == (rating >= relevant_from) for repeat, rating in zip(again, first, strict=True)),
+        sum(
+            is_relevant_rating(repeat.rating, relevant_from) == is_relevant_rating(rating, relevant_from)
+            for repeat, rating in zip(again, first, strict=True)
+        ),
         tuple(places),
     )
 

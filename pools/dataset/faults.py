@@ -12,6 +12,7 @@ from pools.dataset.dataset import Dataset
 from pools.dataset.records import Qrel
 from pools.dataset.settings import Settings
 from pools.errors import DataError
+from pools.relevance import is_relevant, is_relevant_rating, is_relevant_value
 from prompts.scales import Scale
 
 
@@ -51,6 +52,14 @@ def of_judgement(qrel: Qrel, relevant_from: float) -> list[str]:
         out.append("from an expert but without expert_ratings")
     if qrel.source == "judge" and qrel.expert_ratings:
         out.append("from a judge but with expert_ratings")
-    if qrel.relevant != (qrel.relevance >= relevant_from):
+    if qrel.relevant != _is_relevant(qrel, relevant_from):
         out.append(f"with relevant {str(qrel.relevant).lower()} at relevance {qrel.relevance} (from {relevant_from:g})")
     return out
+
+
+def _is_relevant(qrel: Qrel, relevant_from: float) -> bool:
+    if qrel.expert_ratings:
+        return is_relevant(qrel.expert_ratings, relevant_from)
+    if qrel.judge_rating is not None and qrel.judge_rating == qrel.relevance:
+        return is_relevant_rating(qrel.judge_rating, relevant_from)
+    return is_relevant_value(qrel.relevance, relevant_from)

@@ -9,6 +9,7 @@ from pools.dataset.dataset import Dataset
 from pools.dataset.partition import Partition
 from pools.dataset.settings import Settings
 from pools.errors import UsageError
+from pools.relevance import is_relevant_rating
 from prompts import scales
 from prompts.scales import Scale
 
@@ -52,7 +53,7 @@ def load(path: Path, languages: Sequence[str] = ()) -> DatasetFolder:
         raise UsageError(f"{path}: no such folder; name a dataset's with --data, or start one with `judge init {path}`")
     found = settings.load(path)
     scale = load_scale(path, found)
-    if found.relevant_from <= scale.lowest:
+    if is_relevant_rating(scale.lowest, found.relevant_from):
         raise UsageError(
             f"{path / settings.FILE}: relevant_from is {found.relevant_from:g}, so every rating on the scale {scale.lowest}-"
             f"{scale.highest} would be relevant and every judge right; set it above {scale.lowest}"

@@ -14,6 +14,7 @@ from pools.dataset import files, tables
 from pools.dataset.records import ONLY_LANGUAGE, Function, Qrel, Query, function_row, qrel_row, query_row
 from pools.dataset.tables import Row
 from pools.errors import DataError, UsageError
+from pools.relevance import is_relevant
 from prompts.scales import Scale
 
 R = TypeVar("R")
@@ -173,7 +174,7 @@ def judgements(
 def expert(language: str, search_id: str, *, function_id: str, ratings: tuple[int, ...], relevant_from: float) -> Qrel:
     """Return the judgement of a pair that experts rated, in rating order; relevant where their mean is."""
     mean = sum(ratings) / len(ratings)
-    return Qrel(language, search_id, function_id, round(mean, 4), mean >= relevant_from, "expert", ratings)
+    return Qrel(language, search_id, function_id, round(mean, 4), is_relevant(ratings, relevant_from), "expert", ratings)
 
 
 def _pair(qrel: Qrel) -> str:
