@@ -217,7 +217,7 @@ def test_the_raw_answer_is_kept_with_the_probabilities_of_its_first_token_that_i
         ask(fake, tmp_path / "yesno.jsonl", items(1))
     retriever, reply = records(tmp_path / "yesno.jsonl")
     assert (retriever["kind"], retriever["judge_id"], retriever["identity"]) == ("retriever", ASKS.judge_id, ASKS.document())
-    assert (reply["kind"], reply["raw"], reply["sent"][0][1:]) == ("reply", "Yes!", ["q0", "python/0000"])
+    assert (reply["kind"], reply["raw"], reply["sent"][0][1:3]) == ("reply", "Yes!", ["q0", "python/0000"])
     assert reply["logprobs"] == [["Yes", math.log(0.75)], ["No", math.log(0.25)]]
     assert json.loads((tmp_path / "yesno.jsonl").read_bytes().splitlines()[-1])["chain"]
 

@@ -99,6 +99,13 @@ def _traced(data: Dataset, language: str, *, evidence: Evidence) -> None:
         row = f"{language}: the judgement of {qrel.search_id} {qrel.function_id}"
         if qrel.judge_rating is not None and evidence.ratings.get(qrel.pair) != qrel.judge_rating:
             known = evidence.ratings.get(qrel.pair)
+            changed = evidence.changed.get(qrel.pair)
+            if changed is not None:
+                which = [name for name, is_other in (("search", changed.search), ("function", changed.function)) if is_other]
+                raise GateClosed(
+                    f"{row} was rated on another text of its {' and its '.join(which)} than there is now; restore it, or run "
+                    f"`judge rate --lang {language}`, which asks again, and `judge merge --lang {language}`"
+                )
             raise GateClosed(
                 f"{row} has judge_rating {qrel.judge_rating}, the ledger of judge {evidence.judge_id} has "
                 f"{'none' if known is None else known}; run `judge merge --lang {language}` again, or `judge withdraw`"

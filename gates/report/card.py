@@ -50,6 +50,7 @@ def text(data: Dataset, chapters: Sequence[Chapter], *, settings: Settings, scal
         "## Contents\n\n" + _contents(data),
         _rating(data, chapters, scale=scale, settings=settings),
         _judges(chapters) if chapters else "",
+        _ledgers(chapters),
         _gates(data, chapters) if chapters else "",
         _pools(data, chapters),
         _unrated(),
@@ -165,6 +166,21 @@ def _judges(chapters: Sequence[Chapter]) -> str:
         "scale counts as its rating; a pair that it gave none for is not in the judgements. What is listed as published was "
         "rated elsewhere.\n\n"
         + _table(("language", "model", "judge id", "pairs a prompt", "characters of code shown", "sampling"), rows)
+    )
+
+
+def _ledgers(chapters: Sequence[Chapter]) -> str:
+    rows = [
+        (chapter.language, anchor.lines, f"`{anchor.head}`", f"`{anchor.sha256}`")
+        for chapter in chapters
+        if (anchor := chapter.evidence.anchor) is not None
+    ]
+    if not rows:
+        return ""
+    head = ("language", "lines", "head of the chain", "SHA-256")
+    return (
+        "Every reply of a judge is in its ledger, whose lines are chained by hashes. The figures here are of these ledgers and "
+        "no others; `judge gate --expect HEAD` checks a copy.\n\n" + _table(head, rows)
     )
 
 

@@ -18,12 +18,35 @@ from pools.dataset.records import PairKey
 from pools.dataset.settings import Settings
 from pools.errors import GateClosed
 
+MOST_NAMED = 10
+"""Texts that one line names; all are in the JSON."""
+
 
 class PooledBy(Pooled, Protocol):
     """A pair of the pool with the retrievers that returned it."""
 
     @property
     def retrievers(self) -> tuple[str, ...]: ...
+
+
+class ChangedTexts(Protocol):
+    """Which of a rated pair's two texts is no longer the one that was rated."""
+
+    @property
+    def search(self) -> bool: ...
+    @property
+    def function(self) -> bool: ...
+
+
+class Anchor(Protocol):
+    """What pins a ledger: the chain of its last line, the number of its lines, the SHA-256 of all of them."""
+
+    @property
+    def head(self) -> str: ...
+    @property
+    def lines(self) -> int: ...
+    @property
+    def sha256(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +59,8 @@ class Evidence:
     found wrong with the judge after its verdict, which closes the gate again, `observations` what else was seen of it, for the
     record's notes, `full` the expert-rated pairs that were rated in batches of the production's size, None where nothing says
     so, `reached` how far the ledger has got, in bytes, and the hash of its last line, `tried` how many judges it has that rated
-    expert-rated pairs, this one included.
+    expert-rated pairs, this one included, `changed` the pairs whose ratings do not count because their texts are others now,
+    `anchor` what pins the ledger.
     """
 
     judge_id: str | None
@@ -51,6 +75,36 @@ class Evidence:
     full: Collection[PairKey] | None = None
     reached: tuple[int, str] | None = None
     tried: int | None = None
+    changed: Mapping[PairKey, ChangedTexts] = field(default_factory=dict)
+    anchor: Anchor | None = None
+
+    def changed_functions(self) -> tuple[str, ...]:
+        """The functions whose code is no longer what was rated, sorted."""
+        return tuple(sorted({pair[1] for pair, change in self.changed.items() if change.function}))
+
+    def changed_searches(self) -> tuple[str, ...]:
+        """The searches whose text is no longer what was rated, sorted."""
+        return tuple(sorted({pair[0] for pair, change in self.changed.items() if change.search}))
+
+
+def changed_texts(language: str, evidence: Evidence) -> str | None:
+    """Return in one line which texts changed since they were rated, and what follows; None where none did."""
+    if not evidence.changed:
+        return None
+    which = [("function", evidence.changed_functions()), ("search", evidence.changed_searches())]
+    named = "; ".join(_named(what, ids) for what, ids in which if ids)
+    one = len(evidence.changed) == 1
+    return (
+        f"{len(evidence.changed)} {'pair was' if one else 'pairs were'} rated on texts that have changed since ({named}), so "
+        f"the gate is closed for {'its rating' if one else 'their ratings'}; `judge rate --lang {language}` asks again, or "
+        f"restore the texts"
+    )
+
+
+def _named(what: str, ids: Sequence[str]) -> str:
+    plural = what if len(ids) == 1 else {"function": "functions", "search": "searches"}[what]
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return f"{plural} {', '.join(ids[:MOST_NAMED])}{more}"
 
 
 def published(data: Dataset, language: str, *, settings: Settings) -> Evidence | None:
@@ -65,6 +119,7 @@ def published(data: Dataset, language: str, *, settings: Settings) -> Evidence |
 
 def verdict(data: Dataset, language: str, *, evidence: Evidence, notes: Sequence[str] = ()) -> GateRecord:
     """Return the verdict that follows from a language's evidence under what was sealed."""
+    changed = changed_texts(language, evidence)
     return gate_record.assess(
         language,
         data.experts_of(language),
@@ -73,7 +128,7 @@ def verdict(data: Dataset, language: str, *, evidence: Evidence, notes: Sequence
         relevant_from=evidence.seal.relevant_from,
         seed=gate_record.SEED,
         judge_id=evidence.judge_id,
-        notes=notes,
+        notes=notes if changed is None else (*notes, changed),
         left_out=searches_left_out(data, language, gate=evidence.seal.gate),
         full=evidence.full,
     )

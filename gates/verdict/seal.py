@@ -17,11 +17,16 @@ SPLITS = ("all", "test")
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What was fixed before the first rating; `gold_sha256` is None where nothing was sealed (a dataset without a ledger)."""
+    """What was fixed before the first rating; `gold_sha256` is None where nothing was sealed (a dataset without a ledger).
+
+    `canaries` and `retest` say how closely the judge is watched while it rates the pool; None in ledgers of older releases.
+    """
 
     gate: GateSettings
     relevant_from: float
     gold_sha256: str | None = None
+    canaries: int | None = None
+    retest: float | None = None
 
     def differences(self, stated: "Seal") -> tuple[str, ...]:
         """Return a line for each value that judge.toml or the dataset states otherwise now, with both values."""
@@ -43,6 +48,9 @@ class Seal:
             for item in dataclasses.fields(GateSettings)
         ]
         pairs.append(("relevant_from", self.relevant_from, other.relevant_from))
+        if self.canaries is not None and other.canaries is not None:
+            pairs.append(("judge.canaries", self.canaries, other.canaries))
+            pairs.append(("judge.retest", self.retest, other.retest))
         return [(key, was, now) for key, was, now in pairs if was != now]
 
 

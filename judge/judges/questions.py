@@ -17,6 +17,7 @@ from judge.endpoint.client import Client
 from judge.judges.identity import Identity
 from judge.ledger.entries import Record
 from judge.ledger.ledger import Ledger, Now, now
+from judge.ledger.texts import Texts
 from judge.rating import forecast, rating
 from judge.rating.forecast import Estimate
 from judge.rating.money import Limits
@@ -59,8 +60,8 @@ def identity(settings: Settings, model: str, *, wording: str) -> Identity:
 class Answers(Ledger):
     """One language's answers, opened for appending (`open`, a context manager) or as they are (`read`)."""
 
-    def __init__(self, path: Path, clock: Now = now) -> None:
-        super().__init__(path, clock)
+    def __init__(self, path: Path, clock: Now = now, *, texts: Texts | None = None) -> None:
+        super().__init__(path, clock, texts=texts)
         self._given: dict[str, dict[PairKey, llm.YesOrNo]] = {}
         self._models: dict[str, str] = {}
 
@@ -94,17 +95,23 @@ class Answers(Ledger):
         return super()._take(record)
 
     def _read(self, reply: Record) -> Reading:
-        [(entry_id, search_id, function_id)] = reply["sent"]
+        [(entry_id, search_id, function_id, *shown)] = reply["sent"]
         logprobs = [(token, figure) for token, figure in reply.get("logprobs", ())]
         answer = llm.read(reply["raw"], reply["finish_reason"], logprobs=logprobs)
         entry = Entry("rated", int(answer.yes)) if answer.yes is not None else Entry(_fault(reply), None)
         ratings = {} if entry.rating is None else {entry_id: entry.rating}
         faults = {entry_id: str(entry.status)} if entry.rating is None else {}
-        if entry.rating is not None:
+        if entry.rating is not None and not self._is_changed(search_id, function_id, shown=shown):
             self._given[reply["judge_id"]].setdefault((search_id, function_id), answer)
         self._spend(reply)
-        sent = [(entry_id, search_id, function_id)]
-        self.tally(reply["judge_id"]).take(reply["number"], reply["purpose"], sent=sent, ratings=ratings, faults=faults)
+        self.tally(reply["judge_id"]).take(
+            reply["number"],
+            reply["purpose"],
+            sent=[(entry_id, search_id, function_id, *shown)],
+            ratings=ratings,
+            faults=faults,
+            texts=self._texts,
+        )
         return Reading({entry_id: entry}, ())
 
 

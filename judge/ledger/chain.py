@@ -8,7 +8,7 @@ anything is parsed. This module knows lines and no meaning of theirs; all but `s
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -49,7 +49,8 @@ def _hash(previous: str, body: bytes) -> str:
 class End:
     """Where the whole lines of a file end: the chain and number of the last one, and the byte behind it.
 
-    `torn` is how many bytes of a line that is not whole follow; `bare` says that the last whole line lacks its line end.
+    `torn` is how many bytes of a line that is not whole follow; `bare` says that the last whole line lacks its line end;
+    `digest` is of all whole lines, so that a figure can name the file by more than the 64 bits of a chain.
     """
 
     chain: str = FIRST
@@ -57,6 +58,7 @@ class End:
     offset: int = 0
     torn: int = 0
     bare: bool = False
+    digest: "hashlib._Hash" = field(default_factory=hashlib.sha256)
 
 
 def scan(file: BinaryIO, path: Path, *, end: End) -> Iterator[dict[str, Any]]:
@@ -76,6 +78,7 @@ def scan(file: BinaryIO, path: Path, *, end: End) -> Iterator[dict[str, Any]]:
                 f"{path}:{end.lines + 1}: changed or put there by hand, or the line before it was; restore the file from a copy"
             )
         end.chain, end.lines, end.offset, end.bare = chain, end.lines + 1, end.offset + len(text), not whole
+        end.digest.update(text)
         try:
             yield orjson.loads(text)
         except ValueError:  # escaped lone surrogates, which only the slower decoder takes

@@ -1,14 +1,16 @@
 """The ledger's kinds of lines: what each holds, made from this program's records and made into them again.
 
-    seal, reseal  judge_id, identity, gate, relevant_from, gold_sha256; a reseal's reason
-    reply         judge_id, number, purpose, sent [[id, search_id, function_id], …], finish_reason, model, usage, cost, raw
+    seal, reseal  judge_id, identity, gate, relevant_from, gold_sha256, canaries, retest; a reseal's reason
+    reply         judge_id, number, purpose, sent, finish_reason, model, usage, cost, raw
     reading       number, parser, ratings {id: rating}, faults {id: status}, foreign [id, …]
-    failure       judge_id, pair, reason: the pair is given up
+    failure       judge_id, pair, texts [hash of search, hash of code], reason: the pair is given up
     discarded     like a reply, with the reason why it cannot be used, and never read
     upload        file, purpose, size, batches {custom id: sent}: what a job of the endpoint's batch interface is to ask
     job, job-end  job, file: the job made of an upload; how it ended. Its replies carry `file` and `custom_id`
 
-Every line but a reading has a `time`; a reading can be made again from its reply, so it depends on nothing else.
+`sent` is [[id, search_id, function_id, hash of search, hash of code], …] in the order shown (see `judge.ledger.texts`). Every
+line but a reading has a `time`; a reading can be made again from its reply, so it depends on nothing else. Lines of older
+releases lack the hashes, and what is sealed of the controls.
 """
 
 import dataclasses
@@ -18,6 +20,7 @@ from typing import Any, Protocol
 
 from judge.batching.batches import Batch
 from judge.endpoint.answer import Answer
+from judge.ledger import texts
 from judge.ledger.tally import Purpose
 from judge.reading import replies
 from judge.reading.replies import Reading
@@ -29,7 +32,10 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SealEntry:
-    """What was fixed for a judge before its first rating; `reason` is why it was sealed anew, None for a first seal."""
+    """What was fixed for a judge before its first rating; `reason` is why it was sealed anew, None for a first seal.
+
+    `canaries` a batch and the share of pairs to `retest` are None in ledgers of older releases, which did not seal them.
+    """
 
     time: str
     judge_id: str
@@ -38,6 +44,8 @@ class SealEntry:
     relevant_from: float
     gold_sha256: str
     reason: str | None = None
+    canaries: int | None = None
+    retest: float | None = None
 
     @property
     def scale_values(self) -> frozenset[int]:
@@ -52,7 +60,15 @@ class Sealable(Protocol):
     def document(self) -> dict[str, Any]: ...
 
 
-def seal(identity: Sealable, gate: GateSettings, *, relevant_from: float, gold_sha256: str) -> Record:
+def seal(
+    identity: Sealable,
+    gate: GateSettings,
+    *,
+    relevant_from: float,
+    gold_sha256: str,
+    canaries: int | None = None,
+    retest: float | None = None,
+) -> Record:
     """Return the line that seals a judge."""
     return {
         "kind": "seal",
@@ -61,10 +77,20 @@ def seal(identity: Sealable, gate: GateSettings, *, relevant_from: float, gold_s
         "gate": dataclasses.asdict(gate),
         "relevant_from": relevant_from,
         "gold_sha256": gold_sha256,
+        **_controls(canaries, retest),
     }
 
 
-def reseal(sealed: SealEntry, gate: GateSettings, *, relevant_from: float, gold_sha256: str, reason: str) -> Record:
+def reseal(
+    sealed: SealEntry,
+    gate: GateSettings,
+    *,
+    relevant_from: float,
+    gold_sha256: str,
+    reason: str,
+    canaries: int | None = None,
+    retest: float | None = None,
+) -> Record:
     """Return the line that seals anew a judge that is sealed, with the reason."""
     return {
         "kind": "reseal",
@@ -73,13 +99,19 @@ def reseal(sealed: SealEntry, gate: GateSettings, *, relevant_from: float, gold_
         "gate": dataclasses.asdict(gate),
         "relevant_from": relevant_from,
         "gold_sha256": gold_sha256,
+        **_controls(canaries, retest),
         "reason": reason,
     }
 
 
+def _controls(canaries: int | None, retest: float | None) -> Record:
+    return {} if canaries is None else {"canaries": canaries, "retest": retest}
+
+
 def seal_of(record: Record) -> SealEntry:
     """Make a seal of its line."""
-    known = {name: record.get(name) for name in ("time", "judge_id", "identity", "relevant_from", "gold_sha256", "reason")}
+    names = ("time", "judge_id", "identity", "relevant_from", "gold_sha256", "reason", "canaries", "retest")
+    known = {name: record.get(name) for name in names}
     return SealEntry(gate=GateSettings(**record["gate"]), **known)  # type: ignore[arg-type]
 
 
@@ -151,4 +183,4 @@ def job_end(judge_id: str, job_id: str, *, file: str, status: str) -> Record:
 
 def sent(batch: Batch) -> list[list[str]]:
     """Return the pairs of a batch as a line holds them, in the order shown."""
-    return [[entry_id, *item.pair] for entry_id, item in batch.entries]
+    return [[entry_id, *item.pair, texts.digest(item.search), texts.digest(item.code)] for entry_id, item in batch.entries]

@@ -16,10 +16,12 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from judge.ledger import chain, entries, high_water_mark
+from judge.ledger.anchor import Anchor
 from judge.ledger.chain import End
 from judge.ledger.entries import Record, SealEntry
 from judge.ledger.high_water_mark import HighWaterMark
 from judge.ledger.tally import Job, Tally, Totals
+from judge.ledger.texts import Texts
 from judge.reading import replies
 from judge.reading.replies import Reading
 from pools.dataset.records import PairKey
@@ -44,8 +46,9 @@ def records(path: Path) -> Iterator[Record]:
 class Ledger:
     """One language's ledger, opened for appending (`open`, a context manager) or as it is (`read`)."""
 
-    def __init__(self, path: Path, clock: Now = now) -> None:
+    def __init__(self, path: Path, clock: Now = now, *, texts: Texts | None = None) -> None:
         self.path = path
+        self._texts = texts
         self.notes: tuple[str, ...] = ()
         self.history: tuple[SealEntry, ...] = ()
         self._now = clock
@@ -61,22 +64,25 @@ class Ledger:
         self._lock: FileLock | None = None
 
     @classmethod
-    def read(cls, path: Path) -> Self:
-        """Return what a ledger says; a missing file says nothing. Needs neither a lock nor a folder that can be written to."""
-        ledger = cls(path)
+    def read(cls, path: Path, *, texts: Texts | None = None) -> Self:
+        """Return what a ledger says; a missing file says nothing. Needs neither a lock nor a folder that can be written to.
+
+        With the `texts` of a dataset, what was rated of other texts than these counts as not rated (see `Tally.changed`).
+        """
+        ledger = cls(path, texts=texts)
         ledger._load()
         if ledger._end.torn:
             ledger.notes += (f"{path}: the last line is not whole ({ledger._end.torn} bytes) and is left out",)
         return ledger
 
     @classmethod
-    def open(cls, path: Path, clock: Now = now) -> Self:
+    def open(cls, path: Path, clock: Now = now, *, texts: Texts | None = None) -> Self:
         """Return a ledger that can be appended to, made if missing and locked against a second writer until it is closed.
 
-        A torn last line is cut off, with a note. Raises `UsageError` where it is locked or cannot be written to, `DataError`
-        where it was changed by hand.
+        `texts` are those of the dataset, as in `read`. A torn last line is cut off, with a note. Raises `UsageError` where it
+        is locked or cannot be written to, `DataError` where it was changed by hand.
         """
-        ledger = cls(path, clock)
+        ledger = cls(path, clock, texts=texts)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             ledger._lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
@@ -114,6 +120,11 @@ class Ledger:
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None
+
+    @property
+    def anchor(self) -> Anchor:
+        """What pins all that the ledger says: it tells the ledger from any other, a shorter or longer one included."""
+        return Anchor(self._end.chain, self._end.lines, self._end.digest.hexdigest())
 
     @property
     def reached(self) -> HighWaterMark:
@@ -182,8 +193,19 @@ class Ledger:
             if record["kind"] == "reply":
                 self._number += 1
                 record = record | {"number": self._number}
-            staged.append({"kind": record["kind"], "time": self._now()} | record)
+            staged.append({"kind": record["kind"], "time": self._now()} | self._bound(record))
         return staged
+
+    def _bound(self, record: Record) -> Record:
+        """Return a record with the texts that it is about, where whoever made it could not know them."""
+        if record["kind"] == "failure" and self._texts is not None and "texts" not in record:
+            shown = self._texts.shown(*record["pair"])
+            return record if shown is None else record | {"texts": list(shown)}
+        if "custom_id" in record:
+            # A job's reply is to what was uploaded, which the dataset may not hold any more.
+            sent = self.tally(record["judge_id"]).jobs[record["file"]].batches[record["custom_id"]]
+            return record | {"sent": [list(entry) for entry in sent]}
+        return record
 
     def store(self, staged: Sequence[Record]) -> None:
         """Write records with one write and one fsync; to be called by one thread at a time.
@@ -210,7 +232,8 @@ class Ledger:
                 f"{self.path}: cannot be written any further ({error.strerror or error}); free some space and run the command "
                 "again, which resumes after the last reply that was stored"
             ) from error
-        self._end = End(last, end.lines + len(lines), end.offset + len(content))
+        end.digest.update(content)
+        self._end = End(last, end.lines + len(lines), end.offset + len(content), digest=end.digest)
 
     def settle(self, stored: Sequence[Record]) -> list[Reading | None]:
         """Take in records that are on the disk, and return the reading of each that is a reply; readings are held back."""
@@ -221,7 +244,7 @@ class Ledger:
             case "reply":
                 return self._read(record)
             case "failure":
-                self.tally(record["judge_id"]).give_up((record["pair"][0], record["pair"][1]), record["reason"])
+                self._give_up(record)
             case "discarded":
                 self._spend(record)
             case "seal" | "reseal":
@@ -235,6 +258,17 @@ class Ledger:
             case kind:
                 raise KeyError(f"kind {kind!r}")
         return None
+
+    def _give_up(self, record: Record) -> None:
+        search_id, function_id = record["pair"]
+        if not self._is_changed(search_id, function_id, shown=record.get("texts", ())):
+            self.tally(record["judge_id"]).give_up((search_id, function_id), record["reason"])
+
+    def _is_changed(self, search_id: str, function_id: str, *, shown: Sequence[str]) -> bool:
+        """Return whether a pair's texts are others now than those shown (none in ledgers of older releases)."""
+        if self._texts is None or not shown:
+            return False
+        return self._texts.change(search_id, function_id, shown=(shown[0], shown[1])) is not None
 
     def _read(self, reply: Record) -> Reading:
         """Read a reply with today's rules, take in the result, and hold its reading back."""
@@ -267,7 +301,7 @@ class Ledger:
         jobs = self.tally(record["judge_id"]).jobs
         file = record["file"]
         if record["kind"] == "upload":
-            batches = {key: [(a, b, c) for a, b, c in sent] for key, sent in record["batches"].items()}
+            batches = {key: [tuple(entry) for entry in sent] for key, sent in record["batches"].items()}
             jobs[file] = Job(file, record["purpose"], record["size"], batches)
         elif record["kind"] == "job":
             jobs[file].job = record["job"]
@@ -276,9 +310,17 @@ class Ledger:
 
     def _note(self, reply: Record, reading: Record) -> None:
         share = self._ids.setdefault
-        sent = [(entry_id, share(search, search), share(function, function)) for entry_id, search, function in reply["sent"]]
+        sent = [
+            (entry_id, share(search, search), share(function, function), *shown)
+            for entry_id, search, function, *shown in reply["sent"]
+        ]
         self.tally(reply["judge_id"]).take(
-            reply["number"], reply["purpose"], sent=sent, ratings=reading["ratings"], faults=reading["faults"]
+            reply["number"],
+            reply["purpose"],
+            sent=sent,
+            ratings=reading["ratings"],
+            faults=reading["faults"],
+            texts=self._texts,
         )
 
     def _load(self) -> None:
@@ -327,6 +369,7 @@ class Ledger:
         if self._end.bare:
             os.write(self._file, b"\n")
             self._end.offset += 1
+            self._end.digest.update(b"\n")
             self._end.bare = False
             self.notes += (f"{self.path}:{self._end.lines}: the last line was whole but for its line end, which is put there",)
         if self._held:

@@ -4,12 +4,13 @@ from pathlib import Path
 
 from judge.ledger import ledger
 from judge.ledger.entries import Record
+from judge.ledger.texts import Texts
 from judge.reading import replies
 from pools.dataset.records import PairKey
 
 
-def first(path: Path, judge_id: str) -> dict[PairKey, int]:
-    """Return each rated pair's place, from 1, in the batch whose reply rated it first.
+def first(path: Path, judge_id: str, *, texts: Texts | None = None) -> dict[PairKey, int]:
+    """Return each rated pair's place, from 1, in the batch whose reply rated it first; of the `texts` that there are now.
 
     Goes by the readings of the ledger, and reads a reply again where an older version of the rules had read it or where it
     has no reading. Raises `DataError` for a line that was changed or put there by hand.
@@ -25,9 +26,9 @@ def first(path: Path, judge_id: str) -> dict[PairKey, int]:
             unread[record["number"]] = record
         elif kind == "reading" and (reply := unread.pop(record["number"], None)) is not None:
             rated = record["ratings"] if record["parser"] == replies.PARSER else _again(reply, scale_values)
-            _place(reply, rated, places=places)
+            _place(reply, rated, places=places, texts=texts)
     for number in sorted(unread):
-        _place(unread[number], _again(unread[number], scale_values), places=places)
+        _place(unread[number], _again(unread[number], scale_values), places=places, texts=texts)
     return places
 
 
@@ -38,7 +39,8 @@ def _again(reply: Record, scale_values: frozenset[int]) -> set[str]:
     return {entry_id for entry_id, entry in reading.entries.items() if entry.rating is not None}
 
 
-def _place(reply: Record, rated: "set[str] | dict[str, int]", *, places: dict[PairKey, int]) -> None:
-    for place, (entry_id, search_id, function_id) in enumerate(reply["sent"], start=1):
-        if entry_id in rated:
+def _place(reply: Record, rated: "set[str] | dict[str, int]", *, places: dict[PairKey, int], texts: Texts | None) -> None:
+    for place, (entry_id, search_id, function_id, *shown) in enumerate(reply["sent"], start=1):
+        is_changed = texts is not None and shown and texts.change(search_id, function_id, shown=(shown[0], shown[1]))
+        if entry_id in rated and not is_changed:
             places.setdefault((search_id, function_id), place)

@@ -1,7 +1,8 @@
 """What a ledger says of one judge: its ratings, what is still open, what it cost. Built up line by line, in order.
 
 Nothing of a reply is kept but what came out of it. A pair's first rating stands; a later one (a canary, a pair rated again)
-is kept beside it as a repeat.
+is kept beside it as a repeat. A rating of another text than the dataset has now is none: the pair is only noted as changed, and
+waits to be asked for again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judge.endpoint.answer import NOTHING, Usage
+from judge.ledger.texts import Change, Texts
 from pools.dataset.records import PairKey
 
 Purpose = Literal["validation", "pool"]
-Sent = tuple[str, str, str]
-"""(id in the prompt, search_id, function_id)."""
+Sent = tuple[str, str, str] | tuple[str, str, str, str, str]
+"""(id in the prompt, search_id, function_id), and, but in ledgers of older releases, the hashes of search and code as sent."""
 
 
 @dataclass(slots=True)
@@ -69,7 +71,8 @@ class Tally:
     `attempts` counts how often each pair that has no rating was asked for in a way that says something about it; `places`
     the first ratings by tenth of their batch, as a list of counts for each rating; `faults` what was no rating, by status;
     `jobs` those of the endpoint's batch interface that have not ended, by file; `sizes` how many pairs were in the batch in
-    which a validation pair got its rating; `models` the replies by the model that the endpoint named.
+    which a validation pair got its rating; `models` the replies by the model that the endpoint named; `changed` the pairs whose
+    only ratings are of texts that have changed since, each with which of the two did.
     """
 
     ratings: dict[PairKey, int] = field(default_factory=dict)
@@ -81,6 +84,7 @@ class Tally:
     jobs: dict[str, Job] = field(default_factory=dict)
     sizes: dict[PairKey, int] = field(default_factory=dict)
     models: dict[str, int] = field(default_factory=dict)
+    changed: dict[PairKey, Change] = field(default_factory=dict)
     _sums: list[int] = field(default_factory=lambda: [0] * 9)
     _cost: float = 0.0
 
@@ -102,18 +106,29 @@ class Tally:
         self._cost += cost or 0.0
 
     def take(
-        self, number: int, purpose: Purpose, *, sent: Sequence[Sent], ratings: Mapping[str, int], faults: Mapping[str, str]
+        self,
+        number: int,
+        purpose: Purpose,
+        *,
+        sent: Sequence[Sent],
+        ratings: Mapping[str, int],
+        faults: Mapping[str, str],
+        texts: Texts | None = None,
     ) -> None:
         """Take in the reading of a reply: the rating, or the status that is none, of every id sent.
 
         A reply that rates nothing says nothing of any of its pairs, nor does one that was cut off of the pairs behind the
-        cut, unless the pair was alone: those are no attempts, because the next time fewer are asked for together.
+        cut, unless the pair was alone: those are no attempts, because the next time fewer are asked for together. With `texts`
+        a pair whose texts were others when it was sent is neither rated nor attempted.
         """
         size = len(sent)
-        for place, (entry_id, search_id, function_id) in enumerate(sent):
+        for place, (entry_id, search_id, function_id, *shown) in enumerate(sent):
             pair = (search_id, function_id)
             rating = ratings.get(entry_id)
-            if rating is None:
+            if texts is not None and shown and (change := texts.change(*pair, shown=(shown[0], shown[1]))) is not None:
+                if rating is not None and pair not in self.ratings:
+                    self.changed[pair] = change
+            elif rating is None:
                 status = faults.get(entry_id, "missing")
                 self.faults[status] = self.faults.get(status, 0) + 1
                 if pair not in self.ratings and (size == 1 or (ratings and status != "truncated")):
@@ -122,6 +137,8 @@ class Tally:
                 self.repeats.append(Repeat(pair, purpose, rating, place / size, number))
             else:
                 self.ratings[pair] = rating
+                if self.changed:
+                    self.changed.pop(pair, None)
                 if purpose == "validation":
                     self.sizes[pair] = size
                 self.places.setdefault(rating, [0] * PARTS)[place * PARTS // size] += 1

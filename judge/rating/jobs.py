@@ -161,7 +161,7 @@ class _Jobs:
         if self._limits.pairs is None:
             return self._items
         asked = {(search, function) for job in self.tally.jobs.values() for sent in job.batches.values()
-                 for _, search, function in sent}  # fmt: skip
+                 for _, search, function, *_ in sent}  # fmt: skip
         left = [item for item in self._left(self._items) if item.pair not in asked]
         if len(left) <= self._limits.pairs:
             return self._items
@@ -318,7 +318,7 @@ class _Jobs:
 
     def _batch(self, sent: Sequence[Sent]) -> Batch:
         """Make the batch again that was sent; a pair that is no longer in the dataset has no texts, which only shows less."""
-        return Batch(tuple((entry_id, self._known.get((a, b)) or Item((a, b), "", "")) for entry_id, a, b in sent))
+        return Batch(tuple((entry_id, self._known.get((a, b)) or Item((a, b), "", "")) for entry_id, a, b, *_ in sent))
 
     def listen(self) -> Callable[[], object]:
         """Let an interrupt end the waiting; returns what undoes that."""
