@@ -1,62 +1,63 @@
-"""Judges and the pairs they get, made from a dataset and its settings."""
+"""The judge that is chosen, made from a partition and its settings."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from judge.batching.batches import Item
-from judge.cli import embedded, endpoints
-from judge.cli.workspace import Workspace
 from judge.endpoint.client import Client, preload
+from judge.judges import JUDGES
 from judge.judges.identity import Identity
 from judge.judges.llm_judge import LlmJudge
 from judge.rating.rating import Judge
+from judge.steps import endpoints
+from pools.dataset.partition import Partition
 from pools.errors import UsageError
-from pools.sampling import pooled
 from prompts import templates
 
 if TYPE_CHECKING:
     from judge.judges.baseline import Baseline
 
 
-def make(workspace: Workspace, language: str, *, name: str, model: str | None, base_url: str | None) -> Judge:
-    """Return the LLM or the baseline as a judge of one language; raises `UsageError` for what they lack."""
+def make(partition: Partition, name: str, *, model: str | None, base_url: str | None) -> Judge:
+    """Return the judge of that name, one of `JUDGES`, for one language; raises `UsageError` for what it lacks."""
+    if name not in JUDGES:
+        raise UsageError(f"no judge {name!r}; valid are {', '.join(JUDGES)}")
     if name == "baseline":
-        return baseline(workspace, language)
-    chosen = identity(workspace, model)
-    client = endpoints.client(workspace.settings, model, base_url=base_url, sampling=chosen.sampling)
+        return baseline(partition)
+    chosen = identity(partition, model)
+    client = endpoints.client(partition.settings, model, base_url=base_url, sampling=chosen.sampling)
     preload()
     return LlmJudge(chosen, client)
 
 
-def baseline(workspace: Workspace, language: str) -> "Baseline":
+def baseline(partition: Partition) -> "Baseline":
     """Return the baseline judge, with the cosines where the embedding has left its vectors; raises as it does."""
     from judge.judges.baseline import Baseline
+    from pools.engines import vectors
 
-    data = workspace.dataset
-    queries, functions = data.queries_of(language), data.functions_of(language)
-    similar = embedded.similarity(workspace, language, queries=queries, functions=functions)
+    settings = partition.settings
+    path = vectors.path(partition.folder, partition.language, settings=settings.embedding)
     return Baseline(
-        queries,
-        functions,
-        experts=data.experts_of(language),
-        scale=workspace.scale,
-        settings=workspace.settings,
-        similarity=similar,
+        partition.queries,
+        partition.functions,
+        experts=partition.experts,
+        scale=partition.scale,
+        settings=settings,
+        similarity=vectors.between(vectors.read(path), partition.queries, functions=partition.functions),
     )
 
 
-def identity(workspace: Workspace, model: str | None) -> Identity:
+def identity(partition: Partition, model: str | None) -> Identity:
     """Return the identity of the LLM judge that the settings describe; raises `UsageError` for what they lack."""
-    settings = workspace.settings.judge
+    settings = partition.settings.judge
     try:
-        prompt = templates.text(settings.prompt, folder=workspace.folder)
+        prompt = templates.text(settings.prompt, folder=partition.folder)
     except ValueError as error:
         raise UsageError(f"judge.prompt: {error}") from error
     return Identity(
-        endpoints.model_name(workspace.settings, model),
+        endpoints.model_name(partition.settings, model),
         prompt,
-        workspace.scale,
+        partition.scale,
         settings.shown_characters,
         settings.pairs_per_batch,
         {"temperature": settings.temperature, "max_tokens": settings.max_tokens},
@@ -73,23 +74,3 @@ async def opened(judge: Judge) -> AsyncIterator[None]:
             yield
     else:
         yield
-
-
-def items(workspace: Workspace, language: str) -> tuple[list[Item], list[Item]]:
-    """Return the expert-rated pairs and the rest of the pool, each with the texts that the judge sees."""
-    data = workspace.dataset
-    searches = {query.search_id: query.search for query in data.queries_of(language)}
-    codes = {function.id: function.code for function in data.functions_of(language)}
-    validation = sorted(data.experts_of(language))
-    path = pooled.path(workspace.folder, language)
-    pairs = pooled.read_pairs(path) if path.is_file() else []
-    for search_id, function_id in pairs:
-        if search_id not in searches or function_id not in codes:
-            raise UsageError(
-                f"{path}: has {search_id} {function_id}, which the dataset lacks; run `judge pool --lang {language}` again"
-            )
-    known = set(validation)
-    return (
-        [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in validation],
-        [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in pairs if pair not in known],
-    )

@@ -1,4 +1,7 @@
-"""Where an LLM is asked: model, address and key put together from command line, environment and judge.toml."""
+"""Where an LLM is asked: model, address and key put together from what a step is given, the environment and judge.toml.
+
+It stands with the steps, because a client of `judge.endpoint` knows nothing of settings or of the environment.
+"""
 
 import asyncio
 import os
