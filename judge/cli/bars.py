@@ -24,6 +24,7 @@ class _Bars:
         self._bar: Any = None
 
     def show(self, progress: "Progress") -> None:
+        """Show how far a stage is, in a bar of its own."""
         from tqdm import tqdm
 
         if self._bar is None or progress.stage != self._stage:

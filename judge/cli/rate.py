@@ -19,10 +19,13 @@ from judge.cli.options import (
 from judge.cli.printing import Form, Row, note, show
 from judge.judges import JUDGES
 from pools.dataset import folder
+from pools.dataset.folder import DatasetFolder
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
     from judge.steps.rate import Plan, Rated, Replay
+
+REPLAYED = ("language", "judge_id", "replies", "changed", "verdict")
 
 
 @click.command()
@@ -75,16 +78,8 @@ def rate(
     from judge.steps import rate as step
 
     found = folder.load(data, langs)
-    if dry_run:
-        plans = [step.plan(partition, model=model, seed=seed) for partition in found]
-        document = {"languages": [plan.document() for plan in plans]}
-        show(form, lambda: _plans(plans), document=lambda: document, rows=lambda: _plan_rows(plans))
-        return
-    if replay is not None:
-        if len(found.languages) > 1:
-            raise UsageError(f"--replay reads the ledger of one language; name it with --lang ({', '.join(found.languages)})")
-        read = step.replay(found[found.languages[0]], replay)
-        show(form, lambda: _replayed(read), document=read.document, rows=lambda: _replay_rows(read), columns=REPLAYED)
+    if dry_run or replay is not None:
+        _offline(found, form, model=model, seed=seed, ledger=None if dry_run else replay)
         return
     with bars.shown() as progress:
         done = step.rate(
@@ -102,14 +97,25 @@ def rate(
             note=note,
             progress=progress,
         )
-    show(
-        form,
-        lambda: text(done),
-        document=lambda: {"languages": [rated.document() for rated in done]},
-        rows=lambda: map(_row, done),
-    )
+    document = {"languages": [rated.document() for rated in done]}
+    show(form, lambda: text(done), document=lambda: document, rows=lambda: map(_row, done))
     if not continue_ and not all(rated.passed for rated in done):
         context.exit(GateClosed.exit_code)
+
+
+def _offline(found: DatasetFolder, form: Form, *, model: str | None, seed: int | None, ledger: Path | None) -> None:
+    """Read another ledger's replies again, or tell without one what an LLM would be asked."""
+    from judge.steps import rate as step
+
+    if ledger is None:
+        plans = [step.plan(partition, model=model, seed=seed) for partition in found]
+        document = {"languages": [plan.document() for plan in plans]}
+        show(form, lambda: _plans(plans), document=lambda: document, rows=lambda: _plan_rows(plans))
+        return
+    if len(found.languages) > 1:
+        raise UsageError(f"--replay reads the ledger of one language; name it with --lang ({', '.join(found.languages)})")
+    read = step.replay(found[found.languages[0]], ledger)
+    show(form, lambda: _replayed(read), document=read.document, rows=lambda: _replay_rows(read), columns=REPLAYED)
 
 
 def text(done: "Sequence[Rated]") -> str:
@@ -164,9 +170,6 @@ def _replayed(read: "Replay") -> str:
     for judge_id, verdict in read.verdicts.items():
         lines.append(f"  judge {judge_id}: {read.changed[judge_id]} ratings changed, gate {verdict}")
     return "\n".join(lines)
-
-
-REPLAYED = ("language", "judge_id", "replies", "changed", "verdict")
 
 
 def _replay_rows(read: "Replay") -> list[Row]:

@@ -221,7 +221,8 @@ def _rate(partition: Partition, items: Sequence[Item], *, setting: Setting, run:
         run.note(f"{language}: {len(items)} tuning pairs do not fill a prompt of {setting.pairs_per_batch}")
     stage = f"{language} {setting.model} {setting.prompt} {setting.pairs_per_batch}"
 
-    async def rate(ledger: Ledger) -> rating.Outcome:
+    async def run_over(ledger: Ledger) -> rating.Outcome:
+        """Rate the pairs, with the judge's connections open meanwhile."""
         async with chosen_judge.opened(judge):
             return await rating.rate(
                 items,
@@ -238,5 +239,5 @@ def _rate(partition: Partition, items: Sequence[Item], *, setting: Setting, run:
 
     with Ledger.open(_path(partition, judge_id)) as ledger:
         seals.first(partition, ledger, identity=judge.identity)
-        outcome = asyncio.run(rate(ledger))
+        outcome = asyncio.run(run_over(ledger))
     return judge_id, run.limits.less(outcome.requests, outcome.pairs, cost=outcome.cost)
