@@ -25,7 +25,7 @@ def check(context: click.Context, data: Path, form: Form) -> None:
     """
     from judge.steps import check as step
 
-    found = step.check(data)
+    found = step.check(data).faults
     show(
         form,
         lambda: "\n".join(" ".join(fault.split()) for fault in found),

@@ -52,7 +52,7 @@ def demo(context: click.Context, directory: Path) -> None:
     show_merged(merge(folder.load(directory)))
     begin("export")
     try:
-        for path in export(folder.load(directory)):
+        for path in export(folder.load(directory)).files:
             click.echo(path)
     except GateClosed as closed:
         # A language that misses its gate is part of what the demo shows, so it does not end it.

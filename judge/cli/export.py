@@ -22,5 +22,5 @@ def export(data: Path) -> None:
     """
     from judge.steps import export as step
 
-    for path in step.export(folder.load(data)):
+    for path in step.export(folder.load(data)).files:
         click.echo(path)

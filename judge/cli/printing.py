@@ -40,11 +40,14 @@ def csv_text(rows: Iterable[Row], columns: Sequence[str] = ()) -> str:
     """
     records = list(rows)
     header = tuple(columns or (records[0] if records else ()))
+    return "".join([_line(header), *(_line([_cell(record[name]) for name in header]) for record in records)])
+
+
+def _line(cells: Sequence[Cell]) -> str:
+    # With a line end of its own the writer would leave another kind of line break in a cell unquoted.
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_cell(record[name]) for name in header] for record in records)
-    return out.getvalue()
+    csv.writer(out).writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + "\n"
 
 
 def ends(name: str, bounds: tuple[float, float] | None) -> Row:
