@@ -168,16 +168,6 @@ def test_ids_are_fresh_each_time() -> None:
     some = items([("s", "x")] * 4)
     first, second = Batch.of(some), Batch.of(some)
     assert not set(first.ids) & set(second.ids)
-    assert not set(first.ids) & {entry_id for half in first.halves() for entry_id in half.ids}
-
-
-def test_halves_keep_every_pair_in_its_order() -> None:
-    batch = Batch.of(items([("s", str(number)) for number in range(5)]))
-    left, right = batch.halves()
-    assert left.items + right.items == batch.items
-    assert len(left.items) == 3
-    with pytest.raises(ValueError, match="no halves"):
-        right.halves()[0].halves()
 
 
 @settings(max_examples=50)

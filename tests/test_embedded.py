@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from judge.cli import judges
-from judge.cli.demo import copy_sample
-from judge.cli.workspace import open_workspace
 from judge.endpoint.client import Client
+from judge.steps import chosen_judge
+from judge.steps.demo import copy_sample
+from pools.dataset.folder import load
 from pools.dataset.settings import EmbeddingSettings
 from pools.engines import vectors
 from pools.errors import Stopped
@@ -209,13 +209,13 @@ def test_a_cosine_that_tells_nothing_leaves_the_embedding_out_with_a_note(capfd:
 def test_the_baseline_sees_the_cosine_once_everything_has_a_vector(capfd: Capture, tmp_path: Path) -> None:
     with serve(sound) as server:
         folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n')
-        before = judges.baseline(open_workspace(folder, ["go"]), "go")
+        before = chosen_judge.baseline(load(folder)["go"])
         assert judge(capfd, "pool", "--data", folder, "--lang", "go").code == 0
-    after = judges.baseline(open_workspace(folder, ["go"]), "go")
+    after = chosen_judge.baseline(load(folder)["go"])
     assert (before.sees, after.sees) == (
         "lexical features", f"lexical features and the cosine of letters at {server.url}",
     )  # fmt: skip
     corpus = folder / "corpus.jsonl"
     further = {"id": "go/9999", "language": "go", "code": "func New() {}"}
     corpus.write_text(corpus.read_text(encoding="utf-8") + json.dumps(further) + "\n", encoding="utf-8")
-    assert judges.baseline(open_workspace(folder, ["go"]), "go").sees == "lexical features"
+    assert chosen_judge.baseline(load(folder)["go"]).sees == "lexical features"

@@ -48,7 +48,7 @@ def test_what_is_appended_reads_back(tmp_path: Path) -> None:
     book.close()
     for read in (book, Ledger.read(path), Ledger.open(path)):
         assert read.ratings(ID) == {pairs[0]: 3, pairs[1]: 0, pairs[3]: 1, pairs[4]: 2}
-        assert read.attempts(ID) == {pairs[2]: 1}
+        assert read.tally(ID).attempts == {pairs[2]: 1}
         assert read.failed(ID) == {pairs[2]: "missing after 3 attempts"}
         assert read.totals(ID) == Totals(2, 5, Usage(200, 20, 10), 0.5, Usage(100, 10, 5))
         assert read.tally(ID).faults == {"missing": 1}
@@ -81,7 +81,7 @@ def test_the_first_rating_stands_and_later_ones_are_kept_beside_it(tmp_path: Pat
             Repeat(items(4)[3].pair, "pool", 3, 0.0, 2),
             Repeat(items(4)[0].pair, "pool", 0, 0.75, 2),
         ]
-        assert book.attempts(ID) == {}
+        assert book.tally(ID).attempts == {}
         assert book.tally(ID).places == {2: [1, 0, 1, 0, 0, 1, 0, 1, 0, 0]}
 
 
@@ -101,7 +101,7 @@ def test_an_attempt_is_one_that_says_something_of_the_pair(
 ) -> None:
     with sealed(tmp_path / "l.jsonl", JUDGE) as book:
         book.add(reply(Batch.of(items(count)), ratings, finish_reason))
-        assert book.attempts(ID).get(items(count)[-1].pair, 0) == attempts
+        assert book.tally(ID).attempts.get(items(count)[-1].pair, 0) == attempts
 
 
 def test_a_rating_ends_a_failure(tmp_path: Path) -> None:

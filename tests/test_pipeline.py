@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from judge.batching import batches, redaction
-from judge.cli.demo import copy_sample
 from judge.ledger import high_water_mark
 from judge.ledger.ledger import Ledger
+from judge.steps.demo import copy_sample
 from pools.dataset import dataset, settings
 from prompts import scales
 from tests.command import judge

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.demo import copy_sample
+from judge.steps.demo import copy_sample
 from pools.dataset import settings, tables
 from pools.sampling import pooled
 from tests.command import process

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.cli.demo import copy_sample
+from judge.steps.demo import copy_sample
 from tests.command import judge, process
 from tests.conftest import ROOT
 from tests.fake_api import FakeApi

@@ -227,6 +227,26 @@ def test_a_fault_of_the_judge_itself_is_raised_and_nothing_is_lost(tmp_path: Pat
     Ledger.open(tmp_path / "l.jsonl").close()
 
 
+def test_what_does_not_fit_is_asked_for_in_halves(tmp_path: Path) -> None:
+    class Small(Sure):
+        async def answer(self, batch: Batch) -> Answer:
+            answer = await super().answer(batch)
+            if len(batch.entries) > 2 or batch.items[0].pair == items(5)[4].pair:
+                raise Unfit("too long")
+            return answer
+
+    settings = JudgeSettings(pairs_per_batch=5, concurrency=1)
+    with sealed(tmp_path / "l.jsonl", identity()) as book:
+        judge = Small(identity())
+        outcome = asyncio.run(rating.rate(items(5), "pool", judge=judge, ledger=book, settings=settings, seed=1))
+    whole, left, right = judge.batches[:3]
+    assert left.items + right.items == whole.items, "each half keeps its pairs in their order"
+    assert (len(left.items), len(right.items)) == (3, 2)
+    assert not set(whole.ids) & {entry_id for batch in judge.batches[1:] for entry_id in batch.ids}, "ids are fresh"
+    assert min(len(batch.entries) for batch in judge.batches) == 1
+    assert outcome.failed == {items(5)[4].pair: "too long"}, "a pair alone has no halves"
+
+
 def test_a_paid_reply_that_cannot_be_used_is_kept_and_counted(tmp_path: Path) -> None:
     paid = Answer("no", None, "m", Usage(7, 0, 3), 0.5)
     with sealed(tmp_path / "l.jsonl", identity()) as book:

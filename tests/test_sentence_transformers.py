@@ -17,7 +17,7 @@ import numpy
 import pytest
 from scipy.stats import spearmanr
 
-from judge.cli.demo import copy_sample
+from judge.steps.demo import copy_sample
 from pools.dataset import dataset
 from pools.dataset.dataset import Dataset
 from pools.dataset.settings import EmbeddingSettings

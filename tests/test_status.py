@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from judge.batching.batches import Batch, Item
-from judge.cli.demo import copy_sample
 from judge.endpoint.answer import Answer, Usage
 from judge.judges.identity import Identity
 from judge.ledger import entries
 from judge.ledger.ledger import Ledger
 from judge.reading import replies
+from judge.steps.demo import copy_sample
 from pools.dataset import dataset
 from pools.dataset.settings import GateSettings
 from pools.sampling import pooled

@@ -10,9 +10,9 @@ import pytest
 
 from judge.batching import batches
 from judge.batching.batches import Batch, Item
-from judge.cli.demo import copy_sample
 from judge.judges import questions
 from judge.ledger.ledger import Ledger
+from judge.steps.demo import copy_sample
 from pools.dataset import dataset, settings
 from prompts import scales, templates
 from tests.command import judge

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from judge.batching import redaction
 from judge.batching.batches import Batch, Item, show_code, show_search
-from judge.cli.demo import copy_sample
 from judge.endpoint import answer as judge_answer
 from judge.endpoint.client import Client
 from judge.judges import questions as asking
@@ -27,6 +26,7 @@ from judge.ledger import entries
 from judge.ledger.ledger import records
 from judge.rating.money import NO_LIMITS, Limits
 from judge.rating.rating import Outcome
+from judge.steps.demo import copy_sample
 from pools.dataset import dataset, files
 from pools.dataset.records import Function, PairKey, Query
 from pools.dataset.settings import JudgeSettings, LlmSettings, PriceSettings, Settings

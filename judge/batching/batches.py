@@ -93,13 +93,6 @@ class Batch:
     def items(self) -> tuple[Item, ...]:
         return tuple(item for _, item in self.entries)
 
-    def halves(self, choose: Choose = at_random) -> tuple["Batch", "Batch"]:
-        """Return the first and the second half, under fresh ids; raises `ValueError` for a batch of one pair."""
-        if len(self.entries) < 2:
-            raise ValueError("a batch of one pair has no halves")
-        middle = (len(self.entries) + 1) // 2
-        return Batch.of(self.items[:middle], choose), Batch.of(self.items[middle:], choose)
-
 
 def plan(items: Iterable[Item], seed: int, *, settings: JudgeSettings, choose: Choose = at_random) -> Iterator[Batch]:
     """Shuffle pairs with the seed and cut them into batches.

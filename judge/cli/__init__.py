@@ -1,7 +1,7 @@
-"""The command line: the one place that sees every part, and that turns errors into one line and an exit code.
+"""The command line: options, bars, printing, and errors turned into one line and an exit code.
 
-Each command is a module of its own and imports the parts it needs inside its function, so that `judge --help` and light
-commands do not pay for the heavy ones.
+Each command is a module of its own, and what it does is in the step of that name, which it imports inside its function, so
+that `judge --help` and light commands do not pay for the heavy ones.
 """
 
 import io

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import data_option, json_option, load_scale, note, show_json
+from judge.cli.options import data_option, form_options
+from judge.cli.printing import Form, note, show
 from pools.errors import DataError
 
 
 @click.command()
 @data_option
-@json_option
+@form_options
 @click.pass_context
-def check(context: click.Context, data: Path, as_json: bool) -> None:
+def check(context: click.Context, data: Path, form: Form) -> None:
     """List all faults of a dataset, one a line, each with its place.
 
     Reads queries, corpus and qrels: broken lines, missing columns and wrong types, unknown and duplicate ids, ids that the
@@ -22,15 +23,16 @@ def check(context: click.Context, data: Path, as_json: bool) -> None:
     Example:
       judge check --data my-collection
     """
-    from pools.dataset import faults, settings
+    from judge.steps import check as step
 
-    found_settings = settings.load(data)
-    found = faults.find(data, load_scale(data, found_settings), settings=found_settings)
-    if as_json:
-        show_json({"faults": found})
-    else:
-        for fault in found:
-            click.echo(" ".join(fault.split()))
+    found = step.check(data).faults
+    show(
+        form,
+        lambda: "\n".join(" ".join(fault.split()) for fault in found),
+        document=lambda: {"faults": found},
+        rows=lambda: [{"fault": fault} for fault in found],
+        columns=("fault",),
+    )
     if found:
         note(f"{len(found)} {'fault' if len(found) == 1 else 'faults'}")
         context.exit(DataError.exit_code)

@@ -1,49 +1,25 @@
 """`judge compare`: two judges side by side on the same expert-rated pairs."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from judge.cli.workspace import Workspace, data_option, json_option, lang_option, open_workspace, show_json
-from pools.dataset.records import PairKey
-from pools.errors import UsageError
+from judge.cli.options import data_option, form_options, lang_option
+from judge.cli.printing import Form, Row, ends, show
+from pools.dataset import folder
 
 if TYPE_CHECKING:
-    from gates.measures.comparison import Comparison
-    from judge.ledger.ledger import Ledger
-
-
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """What a judge's replies took; a panel's are its members' together. `cost` in US dollars, None where nobody tells."""
-
-    requests: int
-    prompt_tokens: int
-    cached_tokens: int
-    completion_tokens: int
-    cost: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two: how it was named, whose ratings they are (None: as published), and what they took (None: not known)."""
-
-    name: str
-    judge_id: str | None
-    model: str | None
-    ratings: dict[PairKey, int]
-    spending: Spending | None
+    from judge.steps.compare import Compared, Side
 
 
 @click.command()
 @data_option
 @lang_option
-@json_option
+@form_options
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, second: str) -> None:
+def compare(data: Path, langs: tuple[str, ...], form: Form, first: str, second: str) -> None:
     """Tell how judge B does against judge A: the difference of F1 with its interval, flips, tokens and cost.
 
     A and B are each the id of a judge in this dataset's ledger (see `judge status`), the file of another ledger (its judge
@@ -56,106 +32,62 @@ def compare(data: Path, langs: tuple[str, ...], as_json: bool, first: str, secon
       judge compare 9ecbd489fbbab1c9 ../other/judgements.jsonl --lang go
       judge compare ../published . --json
     """
-    from dataclasses import asdict
+    from judge.steps import compare as step
 
-    from gates.measures import comparison
-
-    workspace = open_workspace(data, langs)
-    settings = workspace.settings
-    found: list[tuple[str, Side, Side, Comparison]] = []
-    for language in workspace.languages:
-        one, two = (_side(workspace, language, name=name) for name in (first, second))
-        experts = _counted(workspace, language)
-        compared = comparison.compare(
-            experts,
-            one.ratings,
-            second=two.ratings,
-            relevant_from=settings.relevant_from,
-            resamples=settings.gate.resamples,
-            seed=settings.seed,
-        )
-        found.append((language, one, two, compared))
-    if as_json:
-        documents = [
-            {"language": language, "a": _document(one), "b": _document(two), **asdict(compared)}
-            for language, one, two, compared in found
-        ]
-        show_json({"languages": documents})
-    else:
-        click.echo("\n\n".join(_text(language, one, two=two, compared=compared) for language, one, two, compared in found))
-
-
-def _counted(workspace: Workspace, language: str) -> dict[PairKey, tuple[int, ...]]:
-    from gates.verdict.seal import searches_left_out
-
-    left_out = searches_left_out(workspace.dataset, language, gate=workspace.settings.gate)
-    return {pair: given for pair, given in workspace.dataset.experts_of(language).items() if pair[0] not in left_out}
-
-
-def _side(workspace: Workspace, language: str, *, name: str) -> Side:
-    from judge.cli import evidences
-    from judge.ledger.ledger import Ledger
-
-    folder, (file, _, judge_id) = Path(name), name.rpartition(":")
-    if folder.is_dir():
-        other = open_workspace(folder, (language,))
-        ledger_path = other.ledger_path(language)
-        if ledger_path.is_file():
-            return _of_ledger(workspace, Ledger.read(ledger_path), path=ledger_path, name=name, judge_id=None)
-        found = evidences.required(other, language)
-        return Side(name, None, None, dict(found.ratings), None)
-    if folder.is_file() or Path(file).is_file():
-        if len(workspace.languages) > 1:
-            raise UsageError(f"{name} is the ledger of one language; name it with --lang: {', '.join(workspace.languages)}")
-        path, wanted = (folder, None) if folder.is_file() else (Path(file), judge_id)
-        return _of_ledger(workspace, Ledger.read(path), path=path, name=name, judge_id=wanted)
-    path = workspace.ledger_path(language)
-    ledger = Ledger.read(path)
-    if name not in ledger.judges():
-        known = ", ".join(ledger.judges()) or "none"
-        raise UsageError(f"{name} is no judge of {language}, no ledger's file and no folder; {path} has the judges: {known}")
-    return _of_ledger(workspace, ledger, path=path, name=name, judge_id=name)
-
-
-def _of_ledger(workspace: Workspace, ledger: "Ledger", *, path: Path, name: str, judge_id: str | None) -> Side:
-    from judge.cli import evidences, seals
-    from judge.rating import money
-
-    chosen = seals.choose(ledger, path, judge_id=judge_id)
-    sealed = None if chosen is None else ledger.seal(chosen)
-    if chosen is None or sealed is None:
-        raise UsageError(f"{path}: holds no judge, so there is nothing to compare; run `judge rate`")
-    totals = [ledger.totals(member) for member in evidences.members(ledger, chosen)]
-    costs = [money.total(part, workspace.settings.prices) for part in totals]
-    spending = Spending(
-        requests=sum(part.requests for part in totals),
-        prompt_tokens=sum(part.usage.prompt for part in totals),
-        cached_tokens=sum(part.usage.cached for part in totals),
-        completion_tokens=sum(part.usage.completion for part in totals),
-        cost=None if None in costs else sum(cost or 0.0 for cost in costs),
+    found = step.compare(folder.load(data, langs), first, b=second)
+    show(
+        form,
+        lambda: "\n\n".join(map(_text, found)),
+        document=lambda: {"languages": [compared.document() for compared in found]},
+        rows=lambda: map(_row, found),
     )
-    return Side(name, chosen, str(sealed.identity["model"]), evidences.ratings(ledger, chosen), spending)
 
 
-def _document(side: Side) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    spent = None if side.spending is None else asdict(side.spending)
-    return {"name": side.name, "judge_id": side.judge_id, "model": side.model, "rated": len(side.ratings), "spending": spent}
-
-
-def _text(language: str, one: Side, *, two: Side, compared: "Comparison") -> str:
+def _text(found: "Compared") -> str:
     from gates.report import details
 
-    lines = [f"{language}: A is {_called(one)}, B is {_called(two)}", details.comparison(compared, "A", second="B")]
-    return "\n".join([*lines, *(f"spent by {letter}: {_spent(side)}" for letter, side in (("A", one), ("B", two)))])
+    lines = [
+        f"{found.language}: A is {_called(found.a)}, B is {_called(found.b)}",
+        details.comparison(found.comparison, "A", second="B"),
+    ]
+    return "\n".join([*lines, *(f"spent by {letter}: {_spent(side)}" for letter, side in (("A", found.a), ("B", found.b)))])
 
 
-def _called(side: Side) -> str:
+def _row(found: "Compared") -> Row:
+    compared = found.comparison
+    return {
+        "language": found.language,
+        **_side(found.a, "a"),
+        **_side(found.b, "b"),
+        "pairs": compared.pairs,
+        "first": compared.first,
+        "second": compared.second,
+        "difference": compared.difference,
+        **ends("difference", compared.interval),
+        "share": compared.share,
+        "corrected": compared.corrected,
+        "spoiled": compared.spoiled,
+        "flip_pairs": compared.flips.pairs,
+        "flip_first_only": compared.flips.first_only,
+        "flip_second_only": compared.flips.second_only,
+    }
+
+
+def _side(side: "Side", letter: str) -> Row:
+    known = {"name": side.name, "judge_id": side.judge_id, "model": side.model, "rated": len(side.ratings)}
+    spent = side.spending
+    figures = {
+        name: None if spent is None else getattr(spent, name)
+        for name in ("requests", "prompt_tokens", "cached_tokens", "completion_tokens", "cost")
+    }
+    return {f"{letter}_{name}": value for name, value in (known | figures).items()}
+
+
+def _called(side: "Side") -> str:
     return f"judge {side.judge_id} ({side.model})" if side.judge_id else f"{side.name} as published"
 
 
-def _spent(side: Side) -> str:
+def _spent(side: "Side") -> str:
     spent = side.spending
     if spent is None:
         return "not known"

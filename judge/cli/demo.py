@@ -1,21 +1,17 @@
 """`judge demo`: the whole pipeline over the sample that is shipped with the package, offline."""
 
-from importlib.resources import files as resources
 from pathlib import Path
 
 import click
 
-from judge.cli.export import export
-from judge.cli.gate import gate
-from judge.cli.merge import merge
+from judge.cli import bars
+from judge.cli.gate import text as gate_text
+from judge.cli.merge import show_merged
 from judge.cli.pool import pool
-from judge.cli.rate import rate
-from judge.cli.workspace import note
-from pools.dataset import files
-from pools.errors import GateClosed, UsageError
-
-SAMPLE = ("README.md", "judge.toml", "queries.jsonl", "corpus.jsonl", "qrels.jsonl")
-PATTERNS = {"python": "patterns-python.jsonl", "go": "patterns-go.jsonl"}
+from judge.cli.printing import note
+from judge.cli.rate import text as rate_text
+from pools.dataset import folder
+from pools.errors import GateClosed
 
 
 @click.command()
@@ -31,36 +27,33 @@ def demo(context: click.Context, directory: Path) -> None:
     Example:
       judge demo
     """
-    if directory.exists() and any(directory.iterdir()) and not (directory / "judge.toml").is_file():
-        raise UsageError(f"{directory} holds something else than a demo; name another folder")
-    copy_sample(directory)
-    for step, arguments in (
-        (pool, {}),
-        (rate, {"judge_name": "baseline", "concurrency": 1}),
-        (gate, {}),
-        (merge, {}),
-        (export, {}),
-    ):
-        note(f"\n== judge {step.name} --data {directory}" + (" --judge baseline" if step is rate else ""))
-        _step(context, step, data=directory, **arguments)
+    from judge.steps.demo import start
+    from judge.steps.export import export
+    from judge.steps.gate import gate
+    from judge.steps.merge import merge
+    from judge.steps.rate import rate
 
+    def begin(step: str, options: str = "") -> None:
+        note(f"\n== judge {step} --data {directory}{options}")
 
-def _step(context: click.Context, command: click.Command, **arguments: object) -> None:
-    # A language that misses its gate is part of what the demo shows, so those exit codes do not end it.
+    start(directory)
+    begin("pool")
+    context.invoke(pool, data=directory)
+    begin("rate", " --judge baseline")
+    with bars.shown() as progress:
+        rated = rate(folder.load(directory), judge="baseline", concurrency=1, note=note, progress=progress)
+    click.echo(rate_text(rated))
+    begin("gate")
+    gated = gate(folder.load(directory))
+    click.echo(gate_text(gated))
+    for line in (line for one in gated for line in one.closed):
+        note(f"judge: {line}")
+    begin("merge")
+    show_merged(merge(folder.load(directory)))
+    begin("export")
     try:
-        context.invoke(command, **arguments)
-    except click.exceptions.Exit as stop:
-        if stop.exit_code not in (0, GateClosed.exit_code):
-            raise
+        for path in export(folder.load(directory)).files:
+            click.echo(path)
     except GateClosed as closed:
+        # A language that misses its gate is part of what the demo shows, so it does not end it.
         note(f"judge: {closed}")
-
-
-def copy_sample(folder: Path) -> None:
-    """Copy the sample into a folder, leaving files that are there already as they are."""
-    sample = resources("pools.sample")
-    wanted = {name: folder / name for name in SAMPLE}
-    wanted |= {name: folder / "work" / language / "patterns.jsonl" for language, name in PATTERNS.items()}
-    for name, path in wanted.items():
-        if not path.exists():
-            files.replace(path, sample.joinpath(name).read_bytes())

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import data_option, open_workspace
+from judge.cli.options import data_option
+from pools.dataset import folder
 
 
 @click.command()
@@ -19,11 +20,7 @@ def export(data: Path) -> None:
     Example:
       judge export --data my-collection
     """
-    from gates.release import publication as exporting
-    from judge.cli import evidences
+    from judge.steps import export as step
 
-    workspace = open_workspace(data, ())
-    found = {language: evidences.of_merged(workspace, language) for language in workspace.languages}
-    known = {language: evidence for language, evidence in found.items() if evidence is not None}
-    for path in exporting.export(workspace.dataset, known, settings=workspace.settings, scale=workspace.scale):
+    for path in step.export(folder.load(data)).files:
         click.echo(path)

@@ -2,22 +2,23 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from judge.cli.workspace import Workspace, data_option, json_option, json_text, lang_option, note, open_workspace
+from judge.cli.options import data_option, form_options, lang_option
+from judge.cli.printing import Form, Row, ends, note, show
+from pools.dataset import folder
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
-    from gates.verdict.evidence import Evidence
-    from gates.verdict.gate_record import GateRecord
+    from judge.steps.gate import Details, Gated
 
 
 @click.command()
 @data_option
 @lang_option
-@json_option
+@form_options
 @click.option(
     "--judge", "judge_id", metavar="ID", help="The judge's id, as `judge status` lists it (default: the last sealed)."
 )
@@ -32,7 +33,7 @@ def gate(
     context: click.Context,
     data: Path,
     langs: tuple[str, ...],
-    as_json: bool,
+    form: Form,
     judge_id: str | None,
     details: bool,
     suggest: int | None,
@@ -58,131 +59,83 @@ def gate(
       judge gate --lang go --suggest 100 --out to-rate.csv
       judge gate --lang go --reseal "raised the threshold to 0.7 before publishing"
     """
-    from judge.cli import evidences, seals
+    from judge.steps import gate as step
 
-    workspace = open_workspace(data, langs)
-    _check(workspace, suggest, out=out)
-    if reseal is not None:
-        for language in workspace.languages:
-            seals.reseal(workspace, language, judge_id=judge_id, reason=reseal)
-    found = {language: evidences.required(workspace, language, judge_id=judge_id) for language in workspace.languages}
-    records = [evidences.verdict(workspace, language, found=evidence) for language, evidence in found.items()]
-    closed = [line for record in records if record.passed for line in _closed(record, found[record.language])]
-    click.echo(_shown(workspace, found, records=records, closed=closed, as_json=as_json, details=details))
-    for line in closed:
+    if (suggest is None) != (out is None):
+        raise UsageError("--suggest N and --out FILE.csv go together; give both")
+    if details and form == "csv":
+        raise UsageError("--csv has a row a language, and no room for --details; use --json, which always has them")
+    found = folder.load(data, langs)
+    if suggest is not None and len(found.languages) > 1:
+        raise UsageError(f"--suggest draws for one language; name it with --lang: {', '.join(found.languages)}")
+    gated = step.gate(found, judge=judge_id, reseal=reseal)
+    show(
+        form,
+        lambda: text(gated, step.details(gated) if details else None),
+        document=lambda: step.document(gated, step.details(gated)),
+        rows=lambda: map(_row, gated),
+    )
+    for line in (line for one in gated for line in one.closed):
         note(f"judge: {line}")
     if suggest is not None and out is not None:
-        _suggest(workspace, found[workspace.languages[0]], count=suggest, out=out)
-    if closed or not all(record.passed for record in records):
+        drawn = step.suggest(gated[0], suggest, out=out)
+        note(f"{out}: {drawn.pairs} pairs to rate; then: judge import ratings {out} --rater NAME --date DATE")
+    if not all(one.passed for one in gated):
         context.exit(GateClosed.exit_code)
 
 
-def _check(workspace: Workspace, suggest: int | None, *, out: Path | None) -> None:
-    if (suggest is None) != (out is None):
-        raise UsageError("--suggest N and --out FILE.csv go together; give both")
-    if suggest is not None and len(workspace.languages) > 1:
-        raise UsageError(f"--suggest draws for one language; name it with --lang: {', '.join(workspace.languages)}")
-
-
-def _closed(record: "GateRecord", evidence: "Evidence") -> list[str]:
-    """Return why ratings that passed may not leave all the same, a line each."""
-    lines = [f"{record.language}: the gate is closed again: {alarm}" for alarm in evidence.alarms]
-    if evidence.seal.gold_sha256 not in (None, record.gold_sha256):
-        lines.append(
-            f"{record.language}: the gate stays closed, because the expert ratings are not those that were sealed; seal these "
-            f"with `judge gate --lang {record.language} --reseal REASON`, or restore them"
-        )
-    return lines
-
-
-def _shown(
-    workspace: Workspace,
-    found: "dict[str, Evidence]",
-    *,
-    records: "Sequence[GateRecord]",
-    closed: Sequence[str],
-    as_json: bool,
-    details: bool,
-) -> str:
+def text(gated: "Sequence[Gated]", behind: "Details | None" = None) -> str:
+    """Return verdicts for the terminal: one as a block, several as a table, or all with what stands behind them."""
     from gates.report import wording
     from gates.verdict import findings
-    from judge.cli import findings as gathered
 
-    if not as_json and not details:
-        return (
-            wording.render(records[0], _needed(workspace, found, record=records[0]))
-            if len(records) == 1
-            else wording.table(records)
-        )
-    behind = [gathered.find(workspace, record.language, evidence=found[record.language], record=record) for record in records]
-    together = _together(workspace, found, records=records) if len(records) > 1 else None
-    if not as_json:
-        blocks = [f"{wording.render(record)}\n\n{findings.text(part)}" for record, part in zip(records, behind, strict=True)]
-        return "\n\n\n".join(blocks + ([together[1]] if together else []))
-    document = wording.document(records, closed)
-    for entry, part in zip(document["gates"], behind, strict=True):
-        entry["details"] = findings.document(part)
-    return json_text(document | ({"together": together[0]} if together else {}))
+    records = [one.record for one in gated]
+    if behind is not None:
+        pairs = zip(records, behind.findings, strict=True)
+        blocks = [f"{wording.render(record)}\n\n{findings.text(part)}" for record, part in pairs]
+        return "\n\n\n".join([*blocks, *_together(behind)])
+    return wording.render(records[0], _needed(gated[0])) if len(records) == 1 else wording.table(records)
 
 
-def _needed(workspace: Workspace, found: "dict[str, Evidence]", *, record: "GateRecord") -> str | None:
+def _needed(gated: "Gated") -> str | None:
     from gates.report import details
-    from gates.verdict import findings
-    from gates.verdict.seal import searches_left_out
+    from judge.steps import gate as step
 
-    if record.clear:
-        return None
-    left_out = searches_left_out(workspace.dataset, record.language, gate=found[record.language].seal.gate)
-    experts = workspace.dataset.experts_of(record.language)
-    return details.more_labels(
-        record, findings.needed(record, experts, ratings=found[record.language].ratings, left_out=left_out)
-    )
+    return details.more_labels(gated.record, step.needed(gated))
 
 
-def _together(
-    workspace: Workspace, found: "dict[str, Evidence]", *, records: "Sequence[GateRecord]"
-) -> tuple[dict[str, Any], str]:
-    """Return the agreement over all languages together, as a JSON object and as text."""
-    from dataclasses import asdict
-
+def _together(behind: "Details") -> list[str]:
     from gates.report import details
-    from gates.verdict import findings
-    from gates.verdict.seal import searches_left_out
 
-    parts = {}
-    for language, evidence in found.items():
-        left_out = searches_left_out(workspace.dataset, language, gate=evidence.seal.gate)
-        experts = workspace.dataset.experts_of(language)
-        counted = {pair: given for pair, given in experts.items() if pair[0] not in left_out}
-        parts[language] = (counted, evidence.ratings)
-    first = records[0]
-    levels, by_language = findings.together(
-        parts, workspace.scale.values, relevant_from=first.relevant_from, resamples=first.resamples, seed=first.seed
-    )
-    document = {"levels": asdict(levels), "breakdown": asdict(by_language)}
-    text = "All languages together\n" + details.levels(levels) + "\n\n" + details.breakdown(by_language)
-    return document, text
+    if behind.together is None:
+        return []
+    levels, by_language = details.levels(behind.together.levels), details.breakdown(behind.together.breakdown)
+    return [f"All languages together\n{levels}\n\n{by_language}"]
 
 
-def _suggest(workspace: Workspace, evidence: "Evidence", *, count: int, out: Path) -> None:
-    from gates.verdict import labels
-    from pools.dataset import files
-
-    language = workspace.languages[0]
-    data, settings = workspace.dataset, workspace.settings
-    drawn = labels.suggest(
-        evidence.pool,
-        evidence.ratings,
-        experts=data.experts_of(language),
-        relevant_from=evidence.seal.relevant_from,
-        count=count,
-        seed=settings.seed,
-    )
-    if not drawn:
-        raise UsageError(
-            f"{language}: no pair of the pool is rated by the judge and by no expert, so none can be suggested; run "
-            f"`judge pool --lang {language}` and `judge rate --lang {language} --continue`"
-        )
-    sheet = labels.sheet(language, drawn, queries=data.queries_of(language), functions=data.functions_of(language))
-    files.replace(out, sheet.encode("utf-8", "backslashreplace"))
-    note(f"{out}: {len(drawn)} pairs to rate; then: judge import ratings {out} --rater NAME --date DATE")
+def _row(gated: "Gated") -> Row:
+    record, figures = gated.record, gated.record.agreement
+    return {
+        "language": record.language,
+        "judge_id": record.judge_id,
+        "verdict": record.verdict,
+        "clear": record.clear,
+        "open": gated.passed,
+        "threshold": record.threshold,
+        "relevant_from": record.relevant_from,
+        "expert_pairs": record.expert_pairs,
+        "pairs": figures.pairs,
+        "searches": record.searches,
+        "expert_relevant": figures.expert_relevant,
+        "judge_relevant": figures.judge_relevant,
+        "both": figures.both,
+        "same": figures.same,
+        "precision": figures.precision,
+        "recall": figures.recall,
+        "f1": figures.f1,
+        **ends("f1", record.interval),
+        **ends("percentile", record.percentile),
+        "kappa": figures.kappa,
+        "always_f1": figures.always_f1,
+        "share": record.share,
+    }

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import note
-from pools.dataset import files, settings
-from pools.errors import UsageError
+from judge.cli.printing import note
 
 NEXT = """{path} written; every key is commented out and shows its default.
 Put beside it (as .jsonl, .jsonl.gz or .parquet):
@@ -27,8 +25,6 @@ def init(directory: Path) -> None:
     Example:
       judge init my-collection
     """
-    path = directory / settings.FILE
-    if path.exists():
-        raise UsageError(f"{path} is there already; edit it, or remove it to start again")
-    files.replace(path, settings.document().encode("utf-8"))
-    note(NEXT.format(path=path, folder=directory))
+    from judge.steps import init as step
+
+    note(NEXT.format(path=step.init(directory), folder=directory))

@@ -4,14 +4,18 @@ from pathlib import Path
 
 import click
 
-from judge.cli.workspace import data_option, json_option, lang_option, note, open_workspace, show_json
+from judge.cli.options import data_option, form_options, lang_option
+from judge.cli.printing import Form, note, show
+from pools.dataset import folder
+
+COLUMNS = ("time", "kind", "language", "judge_id", "reason", "details")
 
 
 @click.command()
 @data_option
 @lang_option
-@json_option
-def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
+@form_options
+def log(data: Path, langs: tuple[str, ...], form: Form) -> None:
     """Show the history of merges, overrides, changes of what is sealed and withdrawals, with dates and reasons.
 
     \b
@@ -20,20 +24,11 @@ def log(data: Path, langs: tuple[str, ...], as_json: bool) -> None:
     """
     from dataclasses import asdict
 
-    from gates.release import journal as logs
-    from judge.cli import evidences
-    from judge.ledger.ledger import Ledger
+    from gates.release import journal
+    from judge.steps import log as step
 
-    workspace = open_workspace(data, langs)
-    changes = [
-        event
-        for language in workspace.languages
-        for event in evidences.changes(Ledger.read(workspace.ledger_path(language)), language)
-    ]
-    events = logs.history(data, workspace.languages, further=changes)
-    if as_json:
-        show_json([asdict(event) for event in events])
-    elif events:
-        click.echo(logs.lines(events))
-    else:
+    events = step.log(folder.load(data, langs))
+    documents = [asdict(event) for event in events]
+    show(form, lambda: journal.lines(events), document=lambda: documents, rows=lambda: documents, columns=COLUMNS)
+    if form == "text" and not events:
         note("nothing was merged, overridden, resealed or withdrawn yet")

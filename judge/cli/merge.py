@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judge.cli.workspace import Workspace, data_option, lang_option, note, open_workspace
-from pools.dataset.dataset import Dataset
-from pools.errors import GateClosed, JudgeError
+from judge.cli.options import data_option, lang_option
+from judge.cli.printing import note
+from pools.dataset import folder
+from pools.errors import GateClosed
 
 if TYPE_CHECKING:
-    from gates.release.journal import Event
-    from gates.verdict.evidence import Evidence
+    from judge.steps.merge import Merged
 
 
 @click.command()
@@ -31,63 +31,18 @@ def merge(context: click.Context, data: Path, langs: tuple[str, ...], judge_id: 
       judge merge
       judge merge --lang go --override "agreed by both maintainers, see the minutes of May"
     """
-    from dataclasses import replace
+    from judge.steps import merge as step
 
-    from gates.release import journal, qrels
-    from judge.cli import evidences
-    from judge.ledger.ledger import now
-
-    workspace = open_workspace(data, langs)
-    moment = now()
-    merged = workspace.dataset
-    events: list[journal.Event] = []
-    done: list[str] = []
-    refused: list[JudgeError] = []
-    for language in workspace.languages:
-        try:
-            found = evidences.for_release(workspace, language, judge_id=judge_id)
-            if found is None or found.judge_id is None:
-                refused.append(JudgeError(f"{language}: no ledger to merge from; run `judge rate --lang {language}`"))
-                continue
-            qrels.check(workspace.dataset, language, relevant_from=found.seal.relevant_from)
-        except GateClosed as unsound:
-            refused.append(unsound)
-            continue
-        closed = _closed(workspace, language, found=found)
-        if closed is not None:
-            if override is None:
-                refused.append(closed)
-                continue
-            events.append(journal.Event(moment, "override", language, found.judge_id, override, str(closed)))
-        rows = qrels.merge(merged, language, pool=found.pool, ratings=found.ratings, relevant_from=found.seal.relevant_from)
-        merged = replace(merged, qrels=rows)
-        added = sum(row.language == language and row.source == "judge" for row in rows)
-        done.append(f"{language}: {added} pairs rated by judge {found.judge_id} merged" + (" by override" if closed else ""))
-        events.append(journal.Event(moment, "merge", language, found.judge_id, None, f"{added} pairs"))
-    _write(merged, events)
-    if done:
-        click.echo("\n".join(done))
-    for error in refused:
-        note(f"judge: {error}")
-    if refused:
+    merged = step.merge(folder.load(data, langs), judge=judge_id, override=override)
+    show_merged(merged)
+    if merged.refused:
         context.exit(GateClosed.exit_code)
 
 
-def _write(merged: Dataset, events: "list[Event]") -> None:
-    from gates.release import journal, qrels
-
-    # The log first: what is merged by override must be on record even if the next write fails.
-    for event in events:
-        journal.append(merged.folder, event)
-    if events:
-        qrels.write(merged.folder, merged.qrels)
-
-
-def _closed(workspace: Workspace, language: str, *, found: "Evidence") -> GateClosed | None:
-    from gates.verdict import evidence
-
-    try:
-        evidence.admits(workspace.dataset, language, evidence=found)
-    except GateClosed as closed:
-        return closed
-    return None
+def show_merged(merged: "Merged") -> None:
+    """Print what was merged, and why the rest was refused."""
+    for done in merged.languages:
+        override = " by override" if done.override else ""
+        click.echo(f"{done.language}: {done.pairs} pairs rated by judge {done.judge_id} merged{override}")
+    for error in merged.refused:
+        note(f"judge: {error}")

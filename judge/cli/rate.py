@@ -1,44 +1,43 @@
 """`judge rate`: the expert-rated pairs first, then the gate, then the pool."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from judge.cli.workspace import (
-    Workspace,
+from judge.cli import bars
+from judge.cli.options import (
+    concurrency_option,
     data_option,
     endpoint_options,
-    json_option,
+    form_options,
     lang_option,
-    open_workspace,
+    limit_options,
     seed_option,
-    show_json,
 )
-from pools.errors import GateClosed
+from judge.cli.printing import Form, Row, note, show
+from judge.judges import JUDGES
+from pools.dataset import folder
+from pools.dataset.folder import DatasetFolder
+from pools.errors import GateClosed, UsageError
 
-JUDGES = ("llm", "baseline")
+if TYPE_CHECKING:
+    from judge.steps.rate import Plan, Rated, Replay
+
+REPLAYED = ("language", "judge_id", "replies", "changed", "verdict")
 
 
 @click.command()
 @data_option
 @lang_option
-@json_option
+@form_options
 @endpoint_options
-@click.option("--judge", "judge_name", type=click.Choice(JUDGES), default="llm", help="Who judges: an LLM, or the baseline.")
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1),
-    envvar="JUDGE_CONCURRENCY",
-    show_envvar=True,
-    help="Requests in flight, instead of judge.toml's.",
-)
+@click.option("--judge", type=click.Choice(JUDGES), default="llm", help="Who judges: an LLM, or the baseline.")
+@concurrency_option
 @seed_option
-@click.option("--continue", "go_on", is_flag=True, help="Rate the pool although the gate is shut; merging stays shut.")
-@click.option("--max-cost", type=click.FloatRange(0, min_open=True), help="Stop before this many US dollars are exceeded.")
-@click.option("--max-requests", type=click.IntRange(1), help="Stop after this many requests.")
-@click.option("--max-pairs", type=click.IntRange(1), help="Stop after this many pairs were asked for.")
+@click.option("--continue", "continue_", is_flag=True, help="Rate the pool although the gate is shut; merging stays shut.")
+@limit_options()
 @click.option("--dry-run", is_flag=True, help="Only tell what an LLM would be asked, and about what that would cost.")
 @click.option("--batch-api", is_flag=True, help="Rate through the endpoint's batch interface, in jobs that may take a day.")
 @click.option(
@@ -49,13 +48,13 @@ def rate(
     context: click.Context,
     data: Path,
     langs: tuple[str, ...],
-    as_json: bool,
+    form: Form,
     model: str | None,
     base_url: str | None,
-    judge_name: str,
+    judge: str,
     concurrency: int | None,
     seed: int | None,
-    go_on: bool,
+    continue_: bool,
     max_cost: float | None,
     max_requests: int | None,
     max_pairs: int | None,
@@ -76,70 +75,105 @@ def rate(
       judge rate --model gpt-5-mini --dry-run
       judge rate --lang go --replay ../published/judgements.jsonl
     """
-    workspace = _overridden(open_workspace(data, langs), concurrency, seed=seed)
+    from judge.steps import rate as step
 
-    from judge.cli import phases
-    from judge.rating.money import Limits
-
-    if dry_run:
-        plans = [phases.plan(workspace, language, model=model) for language in workspace.languages]
-        _show({"languages": plans}, as_json, text=_plans(plans))
+    found = folder.load(data, langs)
+    if dry_run or replay is not None:
+        _offline(found, form, model=model, seed=seed, ledger=None if dry_run else replay)
         return
-    if replay is not None:
-        entry = phases.replayed(workspace, replay)
-        _show(entry, as_json, text=_replayed(entry))
-        return
-    request = phases.Request(judge_name, model, base_url, go_on, Limits(max_cost, max_requests, max_pairs), batch_api)
-    done = []
-    for language in workspace.languages:
-        entry, left = phases.rate(workspace, language, request=request)
-        request = replace(request, limits=left)
-        done.append(entry)
-    _show({"languages": done}, as_json, text="\n".join(_text(entry) for entry in done))
-    if not go_on and any(entry["verdict"] != "passed" for entry in done):
+    with bars.shown() as progress:
+        done = step.rate(
+            found,
+            judge=judge,
+            model=model,
+            base_url=base_url,
+            concurrency=concurrency,
+            seed=seed,
+            continue_=continue_,
+            max_cost=max_cost,
+            max_requests=max_requests,
+            max_pairs=max_pairs,
+            batch_api=batch_api,
+            note=note,
+            progress=progress,
+        )
+    document = {"languages": [rated.document() for rated in done]}
+    show(form, lambda: text(done), document=lambda: document, rows=lambda: map(_row, done))
+    if not continue_ and not all(rated.passed for rated in done):
         context.exit(GateClosed.exit_code)
 
 
-def _show(document: dict[str, Any], as_json: bool, *, text: str) -> None:
-    if as_json:
-        show_json(document)
-    else:
-        click.echo(text)
+def _offline(found: DatasetFolder, form: Form, *, model: str | None, seed: int | None, ledger: Path | None) -> None:
+    """Read another ledger's replies again, or tell without one what an LLM would be asked."""
+    from judge.steps import rate as step
+
+    if ledger is None:
+        plans = [step.plan(partition, model=model, seed=seed) for partition in found]
+        document = {"languages": [plan.document() for plan in plans]}
+        show(form, lambda: _plans(plans), document=lambda: document, rows=lambda: _plan_rows(plans))
+        return
+    if len(found.languages) > 1:
+        raise UsageError(f"--replay reads the ledger of one language; name it with --lang ({', '.join(found.languages)})")
+    read = step.replay(found[found.languages[0]], ledger)
+    show(form, lambda: _replayed(read), document=read.document, rows=lambda: _replay_rows(read), columns=REPLAYED)
 
 
-def _overridden(workspace: Workspace, concurrency: int | None, *, seed: int | None) -> Workspace:
-    settings = workspace.settings
-    chosen = replace(settings.judge, concurrency=concurrency or settings.judge.concurrency)
-    return replace(workspace, settings=replace(settings, judge=chosen, seed=settings.seed if seed is None else seed))
+def text(done: "Sequence[Rated]") -> str:
+    """Return what was rated for the terminal: a line a language, then its failed pairs."""
+    return "\n".join(map(_text, done))
 
 
-def _text(entry: dict[str, Any]) -> str:
-    f1 = "undefined" if entry["f1"] is None else f"{entry['f1']:.4f}"
-    pool = f"{entry['pool_rated']} of {entry['pool_pairs']} pooled pairs" if entry["pool_rated"] is not None else "the pool not"
+def _text(rated: "Rated") -> str:
+    f1 = "undefined" if rated.f1 is None else f"{rated.f1:.4f}"
+    pool = f"{rated.pool_rated} of {rated.pool_pairs} pooled pairs" if rated.pool_rated is not None else "the pool not"
     lines = [
-        f"{entry['language']}: judge {entry['judge_id']} ({entry['model']}): {entry['validation_rated']} of "
-        f"{entry['validation_pairs']} expert-rated pairs rated, {pool} rated, {len(entry['failed'])} failed; "
-        f"F1 {f1}, gate {entry['verdict']}"
+        f"{rated.language}: judge {rated.judge_id} ({rated.model}): {rated.validation_rated} of "
+        f"{rated.validation_pairs} expert-rated pairs rated, {pool} rated, {len(rated.failed)} failed; "
+        f"F1 {f1}, gate {rated.verdict}"
     ]
-    return "\n".join([*lines, *(f"  failed  {pair}: {reason}" for pair, reason in entry["failed"].items())])
+    return "\n".join([*lines, *(f"  failed  {' '.join(pair)}: {reason}" for pair, reason in rated.failed.items())])
 
 
-def _plans(plans: list[dict[str, Any]]) -> str:
+def _row(rated: "Rated") -> Row:
+    return {**rated.document(), "failed": len(rated.failed)}
+
+
+def _plans(plans: "Sequence[Plan]") -> str:
     head = ("language", "pairs of", "pairs", "batches", "prompt characters", "prompt tokens", "completion tokens", "cost")
-    rows = [head]
+    rows: list[tuple[str, ...]] = [head]
     for plan in plans:
-        for purpose in ("validation", "pool"):
-            found = plan[purpose]
-            cost = "no prices in judge.toml" if found["cost"] is None else f"about ${found['cost']:.4f}"
-            counts = [str(found[key]) for key in ("pairs", "batches", "characters")]
-            tokens = [f"about {found[key]}" for key in ("prompt_tokens", "completion_tokens")]
-            rows.append((plan["language"], purpose, *counts, *tokens, cost))
+        for purpose, found in (("validation", plan.validation), ("pool", plan.pool)):
+            cost = "no prices in judge.toml" if found.cost is None else f"about ${found.cost:.4f}"
+            counts = [str(count) for count in (found.pairs, found.batches, found.characters)]
+            tokens = [f"about {count}" for count in (found.usage.prompt, found.usage.completion)]
+            rows.append((plan.language, purpose, *counts, *tokens, cost))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
 
 
-def _replayed(entry: dict[str, Any]) -> str:
-    lines = [f"{entry['language']}: {entry['replies']} replies read again"]
-    for judge_id, verdict in entry["verdicts"].items():
-        lines.append(f"  judge {judge_id}: {entry['changed'][judge_id]} ratings changed, gate {verdict}")
+def _plan_rows(plans: "Sequence[Plan]") -> list[Row]:
+    return [
+        {
+            "language": plan.language,
+            "judge_id": plan.judge_id,
+            "model": plan.model,
+            "purpose": purpose,
+            **plan.document()[purpose],
+        }
+        for plan in plans
+        for purpose in ("validation", "pool")
+    ]
+
+
+def _replayed(read: "Replay") -> str:
+    lines = [f"{read.language}: {read.replies} replies read again"]
+    for judge_id, verdict in read.verdicts.items():
+        lines.append(f"  judge {judge_id}: {read.changed[judge_id]} ratings changed, gate {verdict}")
     return "\n".join(lines)
+
+
+def _replay_rows(read: "Replay") -> list[Row]:
+    return [
+        dict(zip(REPLAYED, (read.language, judge_id, read.replies, read.changed[judge_id], verdict), strict=True))
+        for judge_id, verdict in read.verdicts.items()
+    ]

@@ -7,7 +7,7 @@ is in its `Tally`.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -164,10 +164,6 @@ class Ledger:
     def ratings(self, judge_id: str) -> dict[PairKey, int]:
         """Return the first rating of every pair that a judge rated."""
         return dict(self.tally(judge_id).ratings)
-
-    def attempts(self, judge_id: str) -> Mapping[PairKey, int]:
-        """Return how often each pair without a rating was asked for in vain."""
-        return dict(self.tally(judge_id).attempts)
 
     def failed(self, judge_id: str) -> dict[PairKey, str]:
         """Return the pairs that were given up, each with its reason."""

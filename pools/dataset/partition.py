@@ -4,7 +4,7 @@ It is what every step takes, a retriever too, so that nothing has to carry folde
 snapshot: what a step writes shows in the next one that is loaded. Inputs of the language are picked out once and kept.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -33,6 +33,15 @@ class Partition:
     def work(self) -> Path:
         """The folder of what was made for this language; raises `DataError` where its name cannot be a folder's."""
         return dataset.work(self.folder, self.language)
+
+    @property
+    def ledger_path(self) -> Path:
+        """Where the judges' ledger is kept."""
+        return self.work / "judgements.jsonl"
+
+    def with_settings(self, changed: Settings) -> "Partition":
+        """Return the same partition under other settings, as a command line or a caller may ask for."""
+        return replace(self, settings=changed)
 
     @cached_property
     def queries(self) -> tuple[Query, ...]:

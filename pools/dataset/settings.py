@@ -8,7 +8,7 @@ lists the valid ones, because a misspelt threshold that is silently ignored is a
 import dataclasses
 import math
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -190,6 +190,12 @@ def _value(hint: Any, value: Any, *, metadata: Any, place: str) -> Any:
     if hint is float and not math.isfinite(value):
         raise UsageError(f"{place} must be a finite number, not {value!r}")
     return value
+
+
+def overridden(settings: Settings, *, concurrency: int | None = None, seed: int | None = None) -> Settings:
+    """Return settings with what is asked for at one run, each None for what judge.toml says."""
+    judge = replace(settings.judge, concurrency=settings.judge.concurrency if concurrency is None else concurrency)
+    return replace(settings, judge=judge, seed=settings.seed if seed is None else seed)
 
 
 def document() -> str:

@@ -12,39 +12,39 @@ from gates.verdict import evidence, gate_record, panels
 from gates.verdict.evidence import Evidence
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.seal import Seal
-from judge.cli import seals
-from judge.cli.workspace import Workspace
 from judge.ledger import high_water_mark
 from judge.ledger.entries import SealEntry as Sealed
 from judge.ledger.high_water_mark import HighWaterMark
 from judge.ledger.ledger import Ledger
 from judge.rating import controls
+from judge.steps import seals
+from pools.dataset.partition import Partition
 from pools.dataset.records import PairKey
 from pools.errors import DataError, GateClosed, UsageError
 from pools.sampling import pooled
 
 
-def find(workspace: Workspace, language: str, *, judge_id: str | None = None) -> Evidence | None:
+def find(partition: Partition, *, judge_id: str | None = None) -> Evidence | None:
     """Return a language's evidence: from its ledger, else from judge ratings in its own qrels, else None.
 
     Without `judge_id` the judge sealed last is meant. Raises `UsageError` for a judge that the ledger does not hold.
     """
-    path = workspace.ledger_path(language)
+    path = partition.ledger_path
     if not path.is_file():
         if judge_id is not None:
-            raise UsageError(f"{path}: no ledger, so no judge {judge_id}; run `judge rate --lang {language}`")
-        return evidence.published(workspace.dataset, language, settings=workspace.settings)
+            raise UsageError(f"{path}: no ledger, so no judge {judge_id}; run `judge rate --lang {partition.language}`")
+        return evidence.published(partition.dataset, partition.language, settings=partition.settings)
     ledger = Ledger.read(path)
     chosen = seals.choose(ledger, path, judge_id=judge_id)
     if chosen is None:
         return None
-    pool_path = pooled.path(workspace.folder, language)
+    pool_path = pooled.path(partition.folder, partition.language)
     return replace(
-        of_judge(workspace, language, ledger=ledger, chosen=chosen), pool=pooled.read(pool_path) if pool_path.is_file() else ()
+        of_judge(partition, ledger=ledger, chosen=chosen), pool=pooled.read(pool_path) if pool_path.is_file() else ()
     )
 
 
-def of_judge(workspace: Workspace, language: str, *, ledger: Ledger, chosen: str) -> Evidence:
+def of_judge(partition: Partition, *, ledger: Ledger, chosen: str) -> Evidence:
     """Return the evidence of one judge from a ledger that is read already, for a verdict alone: without the pool.
 
     Raises `DataError` where the judge is not sealed.
@@ -52,18 +52,18 @@ def of_judge(workspace: Workspace, language: str, *, ledger: Ledger, chosen: str
     sealed = ledger.seal(chosen)
     if sealed is None:
         raise DataError(f"{ledger.path}: ratings of judge {chosen} without a seal; restore the ledger")
-    experts = workspace.dataset.experts_of(language)
+    experts = partition.experts
     cut, tried = _of_cut(ledger), _tried(ledger, experts)
     return Evidence(
         judge_id=chosen,
         ratings=ratings(ledger, chosen),
         seal=seals.seal_of(sealed),
-        stated=seals.stated(workspace, language, sealed=sealed),
+        stated=seals.stated(partition, sealed=sealed),
         identity=sealed.identity,
-        changes=changes(ledger, language, judge_id=chosen),
+        changes=changes(ledger, partition.language, judge_id=chosen),
         alarms=(
             *cut,
-            *_of_scale(workspace, sealed),
+            *_of_scale(partition, sealed),
             *_of_canaries(experts, ledger, judge_id=chosen, relevant_from=sealed.relevant_from),
         ),
         observations=(
@@ -99,21 +99,21 @@ def changes(ledger: Ledger, language: str, *, judge_id: str | None = None) -> tu
     return tuple(events if judge_id is None else events[:own])
 
 
-def for_release(workspace: Workspace, language: str, *, judge_id: str | None = None) -> Evidence | None:
+def for_release(partition: Partition, *, judge_id: str | None = None) -> Evidence | None:
     """Return what `find` does; raises `GateClosed` where it cannot be read, because what cannot be read proves nothing."""
     try:
-        return find(workspace, language, judge_id=judge_id)
+        return find(partition, judge_id=judge_id)
     except DataError as fault:
-        raise GateClosed(f"{language}: no judge's ratings are let through: {fault}") from fault
+        raise GateClosed(f"{partition.language}: no judge's ratings are let through: {fault}") from fault
 
 
-def of_merged(workspace: Workspace, language: str) -> Evidence | None:
+def of_merged(partition: Partition) -> Evidence | None:
     """Return `for_release` of the judge whose ratings were merged last, whichever was sealed since; else as without one."""
-    merged = journal.merged(journal.read(workspace.folder, language))
+    merged = journal.merged(journal.read(partition.folder, partition.language))
     try:
-        return for_release(workspace, language, judge_id=merged.judge_id if merged else None)
+        return for_release(partition, judge_id=merged.judge_id if merged else None)
     except UsageError as gone:
-        raise GateClosed(f"{language}: nothing shows for the judge that was merged last: {gone}") from gone
+        raise GateClosed(f"{partition.language}: nothing shows for the judge that was merged last: {gone}") from gone
 
 
 def ratings(ledger: Ledger, judge_id: str) -> dict[PairKey, int]:
@@ -178,8 +178,8 @@ def _of_models(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _of_scale(workspace: Workspace, sealed: Sealed) -> tuple[str, ...]:
-    if sealed.identity["scale"]["levels"] == [list(level) for level in workspace.scale.levels]:
+def _of_scale(partition: Partition, sealed: Sealed) -> tuple[str, ...]:
+    if sealed.identity["scale"]["levels"] == [list(level) for level in partition.scale.levels]:
         return ()
     return (
         f"judge.toml's scale is not the one that judge {sealed.judge_id} rated on, in its values or its words; restore that "
@@ -203,30 +203,37 @@ def _noted(event: journal.Event) -> str:
     )
 
 
-def required(workspace: Workspace, language: str, *, judge_id: str | None = None) -> Evidence:
+def required(partition: Partition, *, judge_id: str | None = None) -> Evidence:
     """Return what `find` does; raises `UsageError` where there is no judge."""
-    found = find(workspace, language, judge_id=judge_id)
+    found = find(partition, judge_id=judge_id)
     if found is None:
-        raise UsageError(f"{language}: {workspace.folder} has no ratings by a judge; run `judge rate --lang {language}`")
+        raise UsageError(
+            f"{partition.language}: {partition.folder} has no ratings by a judge; run `judge rate --lang {partition.language}`"
+        )
     return found
 
 
-def assess(workspace: Workspace, language: str, *, judge_id: str | None = None) -> GateRecord:
+def assess(partition: Partition, *, judge_id: str | None = None) -> GateRecord:
     """Return the verdict on a language, and write its record where there is a ledger that it belongs to."""
-    return verdict(workspace, language, found=required(workspace, language, judge_id=judge_id))
+    return verdict(partition, found=required(partition, judge_id=judge_id))
 
 
-def verdict(workspace: Workspace, language: str, *, found: Evidence) -> GateRecord:
+def verdict(partition: Partition, *, found: Evidence) -> GateRecord:
     """Return the verdict that follows from a language's evidence, and write its record where it is a ledger's."""
+    record = judged(partition, found=found)
+    if found.judge_id is not None:
+        gate_record.write(gate_record.path(partition.folder, partition.language), record)
+        if found.reached is not None:
+            high_water_mark.write(high_water_mark.path(partition.ledger_path), HighWaterMark(*found.reached))
+    return record
+
+
+def judged(partition: Partition, *, found: Evidence) -> GateRecord:
+    """Return the verdict that follows from a language's evidence; nothing is written."""
     notes = (
         *(found.seal.differences(found.stated) if found.stated else ()),
         *(_noted(event) for event in found.changes),
         *found.alarms,
         *found.observations,
     )
-    record = evidence.verdict(workspace.dataset, language, evidence=found, notes=notes)
-    if found.judge_id is not None:
-        gate_record.write(gate_record.path(workspace.folder, language), record)
-        if found.reached is not None:
-            high_water_mark.write(high_water_mark.path(workspace.ledger_path(language)), HighWaterMark(*found.reached))
-    return record
+    return evidence.verdict(partition.dataset, partition.language, evidence=found, notes=notes)

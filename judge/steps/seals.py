@@ -7,22 +7,30 @@ from pathlib import Path
 
 from gates.verdict import hashes
 from gates.verdict.seal import Seal, searches_left_out
-from judge.cli.workspace import Workspace
+from judge.judges.identity import Identity
 from judge.ledger import entries
 from judge.ledger.entries import SealEntry as Sealed
 from judge.ledger.ledger import Ledger
+from pools.dataset.partition import Partition
 from pools.errors import DataError, UsageError
 
 
-def stated(workspace: Workspace, language: str, *, sealed: Sealed | None = None) -> Seal:
+def stated(partition: Partition, *, sealed: Sealed | None = None) -> Seal:
     """Return what judge.toml and the expert ratings say now, in the form that is sealed.
 
     To be compared with a seal, the expert ratings are those of the searches that count by it, whatever judge.toml leaves out.
     """
-    counting = workspace.settings.gate if sealed is None else sealed.gate
-    left_out = searches_left_out(workspace.dataset, language, gate=counting)
-    gold = hashes.of_gold(workspace.dataset.experts_of(language), left_out)
-    return Seal(workspace.settings.gate, workspace.settings.relevant_from, gold)
+    counting = partition.settings.gate if sealed is None else sealed.gate
+    left_out = searches_left_out(partition.dataset, partition.language, gate=counting)
+    gold = hashes.of_gold(partition.experts, left_out)
+    return Seal(partition.settings.gate, partition.settings.relevant_from, gold)
+
+
+def first(partition: Partition, ledger: Ledger, *, identity: Identity) -> None:
+    """Seal what is stated now for a judge that the ledger does not know yet; what is sealed already stays."""
+    if ledger.seal(identity.judge_id) is None:
+        now = stated(partition)
+        ledger.add(entries.seal(identity, now.gate, relevant_from=now.relevant_from, gold_sha256=now.gold_sha256 or ""))
 
 
 def seal_of(sealed: Sealed) -> Seal:
@@ -38,15 +46,15 @@ def choose(ledger: Ledger, path: Path, *, judge_id: str | None) -> str | None:
     return judge_id or (judges[-1] if judges else None)
 
 
-def reseal(workspace: Workspace, language: str, *, judge_id: str | None, reason: str) -> None:
+def reseal(partition: Partition, *, judge_id: str | None, reason: str) -> None:
     """Seal what judge.toml and the expert ratings say now, for good on record with the reason."""
     if not reason.strip():
         raise UsageError("--reseal needs a reason, which stays on record; give one")
-    path = workspace.ledger_path(language)
+    path = partition.ledger_path
     chosen = choose(Ledger.read(path), path, judge_id=judge_id)
     if chosen is None:
-        raise UsageError(f"{language}: nothing is sealed yet; run `judge rate --lang {language}`")
-    now = stated(workspace, language)
+        raise UsageError(f"{partition.language}: nothing is sealed yet; run `judge rate --lang {partition.language}`")
+    now = stated(partition)
     with Ledger.open(path) as ledger:
         sealed = ledger.seal(chosen)
         if sealed is None:

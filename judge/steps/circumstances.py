@@ -5,36 +5,35 @@ from gates.verdict.evidence import Evidence
 from gates.verdict.findings import Circumstances, Findings
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.seal import searches_left_out
-from judge.cli import judges
-from judge.cli.workspace import Workspace
 from judge.ledger import placement
 from judge.ledger.ledger import Ledger
+from judge.steps import chosen_judge
+from pools.dataset.partition import Partition
 from pools.dataset.records import PairKey
 from pools.errors import JudgeError
 
 
-def find(workspace: Workspace, language: str, *, evidence: Evidence, record: GateRecord) -> Findings:
+def find(partition: Partition, *, evidence: Evidence, record: GateRecord) -> Findings:
     """Return what stands behind a language's verdict."""
     return findings.find(
         record,
-        workspace.dataset.experts_of(language),
+        partition.experts,
         ratings=evidence.ratings,
-        scale=workspace.scale.values,
-        known=circumstances(workspace, language, evidence=evidence),
-        left_out=searches_left_out(workspace.dataset, language, gate=evidence.seal.gate),
+        scale=partition.scale.values,
+        known=circumstances(partition, evidence=evidence),
+        left_out=searches_left_out(partition.dataset, partition.language, gate=evidence.seal.gate),
     )
 
 
-def circumstances(workspace: Workspace, language: str, *, evidence: Evidence) -> Circumstances:
+def circumstances(partition: Partition, *, evidence: Evidence) -> Circumstances:
     """Return what is known of a language's pairs; what there is no file for is known of none."""
-    data = workspace.dataset
-    corpus = [] if data.corpus is None else data.functions_of(language)
+    corpus = () if partition.dataset.corpus is None else partition.functions
     length = {function.id: len(function.code) for function in corpus}
-    pairs = data.experts_of(language)
-    baseline, sees, why = _baseline(workspace, language)
+    pairs = partition.experts
+    baseline, sees, why = _baseline(partition)
     places: dict[PairKey, int] = {}
     again: dict[PairKey, int] = {}
-    path = workspace.ledger_path(language)
+    path = partition.ledger_path
     if evidence.judge_id is not None:
         places = placement.first(path, evidence.judge_id)
         again = {repeat.pair: repeat.rating for repeat in Ledger.read(path).tally(evidence.judge_id).repeats}
@@ -49,13 +48,13 @@ def circumstances(workspace: Workspace, language: str, *, evidence: Evidence) ->
     )
 
 
-def _baseline(workspace: Workspace, language: str) -> tuple[dict[PairKey, int] | None, str | None, str | None]:
+def _baseline(partition: Partition) -> tuple[dict[PairKey, int] | None, str | None, str | None]:
     """Return its ratings and what it sees, or else why there are none."""
-    if workspace.dataset.corpus is None:
+    if partition.dataset.corpus is None:
         return None, None, "no corpus"
     try:
-        judge = judges.baseline(workspace, language)
+        judge = chosen_judge.baseline(partition)
     except JudgeError:
         return None, None, "too few expert ratings"
-    pairs = sorted(workspace.dataset.experts_of(language))
+    pairs = sorted(partition.experts)
     return dict(zip(pairs, judge.ratings(pairs), strict=True)), judge.sees, None
