@@ -2,7 +2,8 @@
 
 from gates.measures.breakdown import Breakdown
 from gates.measures.comparison import Comparison
-from gates.measures.levels import Figure, LeftOut, Levels
+from gates.measures.levels import LeftOut, Levels
+from gates.measures.measure import Figure
 from gates.report import wording
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.labels import Needed

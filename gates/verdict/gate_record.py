@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gates.measures import agreement, interval, resampling
-from gates.measures.agreement import Agreement, Booleans, ExpertAgreement, Integers
-from gates.verdict import hashes
+from gates.measures.agreement import Agreement, ExpertAgreement
+from gates.verdict import conditions, hashes
+from gates.verdict.conditions import Condition
 from gates.verdict.seal import Seal
 from pools.dataset import dataset, files
 from pools.dataset.records import PairKey
@@ -28,16 +29,6 @@ Ratings = Mapping[PairKey, int]
 FORMAT = 1
 SEED = 1
 """The seed of every verdict's resampling; no setting, because who may choose it tries others until a pass is clear."""
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A further condition of the gate: the least value asked for, the value measured (None: undefined), whether it is met."""
-
-    name: str
-    least: float
-    value: float | None
-    met: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +99,10 @@ def assess(
     counted = pairs.without(left_out)
     confusion = agreement.verdicts(counted, relevant_from).confusion()
     figures = agreement.agreement(confusion.sum(axis=0))
-    conditions = _conditions(figures, gate, full=_share_in(full, counted.keys))
-    resampled = resampling.resample(confusion, gate.f1, resamples=gate.resamples, seed=seed, passes=_passes(conditions, gate))
+    asked = conditions.measured(figures, gate, full=_share_in(full, counted.keys))
+    resampled = resampling.resample(confusion, gate.f1, resamples=gate.resamples, seed=seed, passes=conditions.passes(asked))
     share = resampled.share if resampled else None
-    verdict, clear = _verdict(figures, conditions, expert_pairs=len(counted.keys), share=share, gate=gate)
+    verdict, clear = _verdict(figures, asked, expert_pairs=len(counted.keys), share=share, gate=gate)
     return GateRecord(
         language=language,
         judge_id=judge_id,
@@ -122,7 +113,7 @@ def assess(
         require_confidence=gate.require_confidence,
         relevant_from=relevant_from,
         agreement=figures,
-        conditions=conditions,
+        conditions=asked,
         interval=interval.of_f1(confusion),
         percentile=resampled.interval if resampled and figures.f1 is not None else None,
         share=share,
@@ -143,48 +134,12 @@ def _share_in(full: Collection[PairKey] | None, keys: Sequence[PairKey]) -> floa
     return None if full is None or not keys else sum(key in full for key in keys) / len(keys)
 
 
-def _conditions(figures: Agreement, gate: GateSettings, *, full: float | None) -> tuple[Condition, ...]:
-    asked: list[tuple[str, float, float | None]] = [
-        ("precision", gate.precision, figures.precision),
-        ("recall", gate.recall, figures.recall),
-        ("kappa", gate.kappa, figures.kappa),
-        ("relevant_pairs", gate.relevant_pairs, figures.expert_relevant),
-        ("full_batches", gate.full_batches, full),
-    ]
-    return tuple(
-        Condition(name, least, value, value is not None and value >= least) for name, least, value in asked if least > 0
-    )
-
-
-def _passes(conditions: Sequence[Condition], gate: GateSettings) -> resampling.Passes | None:
-    if not conditions:
-        return None
-    # How many pairs there are, and how they were asked for, is no estimate, so it is not resampled.
-    counts = all(condition.met for condition in conditions if condition.name in {"relevant_pairs", "full_batches"})
-
-    def passes(sums: Integers) -> Booleans:
-        """Say of each resample's sums whether the further conditions hold."""
-        both, judge_only, expert_only, _ = sums.T.astype(float)
-        pairs, judged, experts = sums.sum(axis=1, dtype=float), both + judge_only, both + expert_only
-        chance = judged * experts + (pairs - judged) * (pairs - experts)
-        kappa = resampling.share_of((pairs - judge_only - expert_only) * pairs - chance, pairs * pairs - chance)
-        met: Booleans = (
-            (resampling.share_of(both, judged) >= gate.precision)
-            & (resampling.share_of(both, experts) >= gate.recall)
-            & ((kappa >= gate.kappa) | (gate.kappa == 0))
-            & counts
-        )
-        return met
-
-    return passes
-
-
 def _verdict(
-    figures: Agreement, conditions: Sequence[Condition], *, expert_pairs: int, share: float | None, gate: GateSettings
+    figures: Agreement, asked: Sequence[Condition], *, expert_pairs: int, share: float | None, gate: GateSettings
 ) -> tuple[Verdict, bool]:
     if share is None or figures.pairs < expert_pairs:
         return "incomplete", False
-    if figures.f1 is None or figures.f1 < gate.f1 or not all(condition.met for condition in conditions):
+    if figures.f1 is None or figures.f1 < gate.f1 or not all(condition.met for condition in asked):
         # Rounded because 1 - 0.95 is a little more than 0.05.
         return "missed", share <= round(1 - gate.confidence, 12)
     clear = share >= gate.confidence
@@ -299,7 +254,7 @@ def admits(
 
 
 def _same_conditions(record: GateRecord, language: str, *, seal: Seal) -> None:
-    conditions = [
+    compared = [
         ("threshold", record.threshold, seal.gate.f1),
         ("confidence", record.confidence, seal.gate.confidence),
         ("require_confidence", record.require_confidence, seal.gate.require_confidence),
@@ -307,7 +262,7 @@ def _same_conditions(record: GateRecord, language: str, *, seal: Seal) -> None:
         ("relevant_from", record.relevant_from, seal.relevant_from),
         ("split", record.split, seal.gate.split),
     ]
-    for name, has, sealed in conditions:
+    for name, has, sealed in compared:
         if has != sealed:
             raise GateClosed(
                 f"{language}: the gate record has {name} {has}, sealed is {sealed}; run `judge gate --lang {language}` again, "
