@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gates.measures import agreement, interval, resampling
+from gates.measures import agreement, further, interval, registry, resampling
 from gates.measures.agreement import Agreement, ExpertAgreement
+from gates.measures.further import FurtherFigure
 from gates.verdict import conditions, hashes
 from gates.verdict.conditions import Condition
 from gates.verdict.seal import Seal
@@ -39,7 +40,8 @@ class GateRecord:
     and `share` (of the resamples that pass) those of `gates.measures.resampling`, None where no pair was rated or F1 is
     undefined; `clear` says whether the resamples give the verdict too, at `confidence`; `expert_pairs` is how many pairs
     there are to rate, `left_out` how many more belong to searches that do not count; the two hashes are of all the language's
-    expert ratings and of the judge's ratings of those pairs.
+    expert ratings and of the judge's ratings of those pairs; `further` are the figures of registered measures beyond those of
+    the agreement.
     """
 
     language: str
@@ -65,6 +67,7 @@ class GateRecord:
     seed: int
     resamples: int
     notes: tuple[str, ...] = ()
+    further: tuple[FurtherFigure, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -127,6 +130,7 @@ def assess(
         seed=seed,
         resamples=gate.resamples,
         notes=tuple(notes),
+        further=further.figures(confusion, registry.further(), resamples=gate.resamples, seed=seed),
     )
 
 
@@ -152,8 +156,11 @@ def path(folder: Path, language: str) -> Path:
 
 
 def document(record: GateRecord) -> dict[str, Any]:
-    """Return a record as a JSON object."""
-    return {"format": FORMAT, **dataclasses.asdict(record)}
+    """Return a record as a JSON object; `further` is in it where there is a further measure."""
+    made = {"format": FORMAT, **dataclasses.asdict(record)}
+    if not record.further:
+        del made["further"]
+    return made
 
 
 def write(path: Path, record: GateRecord) -> None:
@@ -178,6 +185,10 @@ def read(path: Path) -> GateRecord | None:
             interval=_interval(given.pop("interval")),
             percentile=_interval(given.pop("percentile")),
             notes=tuple(given.pop("notes")),
+            further=tuple(
+                FurtherFigure(str(entry["name"]), entry["value"], _interval(entry["interval"]))
+                for entry in given.pop("further", ())
+            ),
             **given,
         )
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
@@ -206,7 +217,8 @@ def admits(
     `experts` and `ratings` are the present ones, `seal` what was fixed before the first rating, `stated` what judge.toml says
     now (only named in the message), `left_out` the searches that do not count, `alarms` what has been found wrong with the
     judge since the verdict, a line each, `full` the pairs rated in batches of the production's size. Ratings pass only where
-    there are no alarms, a verdict computed afresh is `passed`, and the record equals it in everything but its notes.
+    there are no alarms, a verdict computed afresh is `passed`, and the record equals it in everything but its notes, and such
+    further figures as only one of the two has.
     """
     again = f"run `judge gate --lang {language}` again"
     if record is None:
@@ -241,16 +253,23 @@ def admits(
     )
     if fresh.ratings_sha256 != record.ratings_sha256:
         raise GateClosed(f"{language}: the judge's ratings of expert-rated pairs changed since the verdict; {again}")
-    if fresh != record:
-        names = ", ".join(
-            item.name for item in dataclasses.fields(record) if getattr(fresh, item.name) != getattr(record, item.name)
+    differing = _differences(fresh, record)
+    if differing:
+        raise GateClosed(
+            f"{language}: the gate record does not follow from the ratings ({', '.join(differing)}): it was edited; {again}"
         )
-        raise GateClosed(f"{language}: the gate record does not follow from the ratings ({names}): it was edited; {again}")
     if not fresh.passed:
         raise GateClosed(f"{language}: {refusal(fresh)}" + "".join(f"; {line}" for line in _stated(seal, stated)))
     if alarms:
         raise GateClosed(f"{language}: the gate is closed again: {'; '.join(alarms)}")
     return fresh
+
+
+def _differences(fresh: GateRecord, record: GateRecord) -> tuple[str, ...]:
+    """Return the names of the fields in which a record is not the one computed afresh."""
+    one = dataclasses.replace(fresh, further=further.compared(fresh.further, record.further))
+    other = dataclasses.replace(record, further=further.compared(record.further, fresh.further))
+    return tuple(item.name for item in dataclasses.fields(one) if getattr(one, item.name) != getattr(other, item.name))
 
 
 def _same_conditions(record: GateRecord, language: str, *, seal: Seal) -> None:
