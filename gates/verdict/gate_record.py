@@ -223,21 +223,7 @@ def admits(
     again = f"run `judge gate --lang {language}` again"
     if record is None:
         raise GateClosed(f"{language}: no gate record; run `judge gate --lang {language}`")
-    if record.language != language:
-        raise GateClosed(f"{language}: its gate record is that of {record.language}; {again}")
-    if record.judge_id != judge_id:
-        raise GateClosed(
-            f"{language}: the gate record is of judge {record.judge_id}, these ratings are by {judge_id} (another model, "
-            f"prompt, scale or batch makes another judge); rate and gate with this judge, or go back to the other's settings"
-        )
-    gold = hashes.of_gold(experts, left_out)
-    if seal.gold_sha256 not in (None, gold):
-        raise GateClosed(
-            f"{language}: the expert ratings are not those sealed before the first rating ({seal.gold_sha256} then, {gold} "
-            f"now); restore them, or seal the new ones with `judge gate --reseal REASON`"
-        )
-    if record.gold_sha256 != gold:
-        raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
+    _same_subject(record, language, judge_id=judge_id, gold=hashes.of_gold(experts, left_out), seal=seal)
     _same_conditions(record, language, seal=seal)
     fresh = assess(
         language,
@@ -263,6 +249,24 @@ def admits(
     if alarms:
         raise GateClosed(f"{language}: the gate is closed again: {'; '.join(alarms)}")
     return fresh
+
+
+def _same_subject(record: GateRecord, language: str, *, judge_id: str | None, gold: str, seal: Seal) -> None:
+    again = f"run `judge gate --lang {language}` again"
+    if record.language != language:
+        raise GateClosed(f"{language}: its gate record is that of {record.language}; {again}")
+    if record.judge_id != judge_id:
+        raise GateClosed(
+            f"{language}: the gate record is of judge {record.judge_id}, these ratings are by {judge_id} (another model, "
+            f"prompt, scale or batch makes another judge); rate and gate with this judge, or go back to the other's settings"
+        )
+    if seal.gold_sha256 not in (None, gold):
+        raise GateClosed(
+            f"{language}: the expert ratings are not those sealed before the first rating ({seal.gold_sha256} then, {gold} "
+            f"now); restore them, or seal the new ones with `judge gate --reseal REASON`"
+        )
+    if record.gold_sha256 != gold:
+        raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
 
 
 def _differences(fresh: GateRecord, record: GateRecord) -> tuple[str, ...]:
