@@ -45,7 +45,7 @@ def _command(form: "Format") -> click.Command:
     @click.command(form.name, help=f"{form.line}\n\n{form.about}\n\n\b\n{heading}:\n{examples}")
     @data_option
     @json_option
-    def command(data: Path, as_json: bool, **inputs: Any) -> None:
+    def _run(data: Path, as_json: bool, **inputs: Any) -> None:
         from judge.cli import bars
         from judge.steps.importing import import_collection
 
@@ -57,8 +57,8 @@ def _command(form: "Format") -> click.Command:
         for entry in found:
             click.echo(_sentence(entry))
 
-    command.params += [_parameter(item) for item in form.inputs]
-    return command
+    _run.params += [_parameter(item) for item in form.inputs]
+    return _run
 
 
 def _parameter(item: "Input") -> click.Parameter:

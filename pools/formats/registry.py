@@ -6,7 +6,7 @@ command for it, and `judge export --format` takes it where it can be written.
 
 from pools.errors import UsageError
 from pools.formats import beir, csn, hf, trec
-from pools.formats.format import Format
+from pools.formats.format import Format, Write
 
 _formats: dict[str, Format] = {}
 
@@ -27,6 +27,15 @@ def get(name: str) -> Format:
     if name not in _formats:
         raise UsageError(f"unknown format {name!r}; valid are {', '.join(_formats)}")
     return _formats[name]
+
+
+def writer(name: str) -> Write:
+    """Return what writes a format; raises `UsageError` for an unknown one and one that can only be read, listing the others."""
+    form = get(name)
+    if form.write is None:
+        valid = ", ".join(other.name for other in _formats.values() if other.write is not None)
+        raise UsageError(f"format {name} can only be read: {form.read_only}; valid are {valid}")
+    return form.write
 
 
 for _form in (csn.FORMAT, trec.FORMAT, beir.FORMAT, hf.FORMAT):
