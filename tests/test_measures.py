@@ -87,6 +87,6 @@ def test_the_registry_has_the_standard_ones_and_lists_names_for_an_unknown_one()
 def test_a_name_is_registered_once() -> None:
     registry.register(standard.KAPPA)
     mine = Measure("kappa", "mine", lambda _: 1.0, lambda counts: np.ones(len(counts)), definition="", source="")
-    with pytest.raises(UsageError, match="measure 'kappa' is registered already; name another than precision"):
+    with pytest.raises(UsageError, match="measure 'kappa' is there already; name another than precision"):
         registry.register(mine)
     assert registry.get("kappa") is standard.KAPPA

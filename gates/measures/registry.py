@@ -1,7 +1,7 @@
 """The measures by name: the standard ones first, then each that was registered, in that order.
 
-A further one is written as a `Measure` in a module of its own and registered here, or by whoever imports this package. It is
-shown and recorded beside the standard ones; no verdict goes by it.
+A further one is a `Measure` in a module of its own, registered here or by a program. It is shown and recorded beside the
+standard ones; no verdict goes by it.
 """
 
 from gates.measures import standard
@@ -12,9 +12,9 @@ _measures: dict[str, Measure] = {}
 
 
 def register(measure: Measure) -> None:
-    """Add a measure; raises `UsageError` where another one has its name."""
+    """Add a measure for as long as this program runs; raises `UsageError` where there is another one of its name."""
     if _measures.setdefault(measure.name, measure) is not measure:
-        raise UsageError(f"measure {measure.name!r} is registered already; name another than {', '.join(_measures)}")
+        raise UsageError(f"measure {measure.name!r} is there already; name another than {', '.join(_measures)}")
 
 
 def names() -> tuple[str, ...]:

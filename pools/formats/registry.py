@@ -1,20 +1,22 @@
-"""The formats by name.
+"""The formats by name: each module here with a `FORMAT` is one, and a program may register more.
 
-A further one is a module with a `Format` that is registered here, or by whoever imports this package: `judge import` has a
-command for it, and `judge export --format` takes it where it can be written.
+`judge import` has a command for each, and `judge export --format` takes those that can be written.
 """
 
+from importlib import import_module
+from pkgutil import iter_modules
+
+import pools.formats
 from pools.errors import UsageError
-from pools.formats import beir, csn, hf, trec
 from pools.formats.format import Format, Write
 
 _formats: dict[str, Format] = {}
 
 
 def register(form: Format) -> None:
-    """Add a format; raises `UsageError` where another one has its name."""
+    """Add a format for as long as this program runs; raises `UsageError` where there is another one of its name."""
     if _formats.setdefault(form.name, form) is not form:
-        raise UsageError(f"format {form.name!r} is registered already; name another than {', '.join(_formats)}")
+        raise UsageError(f"format {form.name!r} is there already; name another than {', '.join(_formats)}")
 
 
 def names() -> tuple[str, ...]:
@@ -38,5 +40,6 @@ def writer(name: str) -> Write:
     return form.write
 
 
-for _form in (csn.FORMAT, trec.FORMAT, beir.FORMAT, hf.FORMAT):
-    register(_form)
+for _module in iter_modules(pools.formats.__path__):
+    if (_form := getattr(import_module(f"pools.formats.{_module.name}"), "FORMAT", None)) is not None:
+        register(_form)
