@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,13 @@ def test_columns_that_mean_something_else_in_the_form_stay_under_another_name() 
 def test_code_of_white_space_alone_is_named(name: str) -> None:
     with pytest.raises(DataError, match="function 'f' of all: its code is white space alone"):
         registry.writer(name)(_all((), Function("f", "all", " \n")), THRESHOLD)
+
+
+@pytest.mark.parametrize(("name", "file"), [("trec", "documents.jsonl"), ("beir", "corpus.jsonl"), ("hf", "corpus.jsonl.gz")])
+def test_a_value_that_is_no_json_is_said(name: str, file: str) -> None:
+    found = _all((), Function("f", "all", "x", {"when": datetime(2026, 1, 2, tzinfo=UTC)}))
+    with pytest.raises(DataError, match=rf"^\w+: a value that {file} cannot hold \(.*datetime.*\); write it as text or number"):
+        registry.writer(name)(found, THRESHOLD)
 
 
 def test_a_search_that_is_no_utf8_is_named() -> None:

@@ -78,8 +78,8 @@ def write(found: Collection, relevant_from: Mapping[str, float]) -> dict[str, by
             _check(query.search_id, f"search {query.search_id!r} of {query.language}")
         for function in part.corpus or ():
             _check(function.id, f"function {function.id!r} of {function.language}")
-        out[f"{folder}corpus.jsonl"] = languageless.lines(f"{folder}corpus.jsonl", documents)
-        out[f"{folder}queries.jsonl"] = languageless.lines(f"{folder}queries.jsonl", queries)
+        out[f"{folder}corpus.jsonl"] = collection.lines(f"{folder}corpus.jsonl", documents)
+        out[f"{folder}queries.jsonl"] = collection.lines(f"{folder}queries.jsonl", queries)
         out[f"{folder}qrels/test.tsv"] = (HEADER + "".join(levels)).encode("utf-8")
     return out
 

@@ -61,17 +61,20 @@ def write(folder: Path, found: Collection) -> None:
     # Last, because a folder is a dataset when it has queries.
     rows["queries"] = [query_row(query) for query in found.queries]
     missing = {name: made for name, made in rows.items() if made is not None and not is_there(folder, name, rows=made)}
-    for name, content in {name: _content(name, made) for name, made in missing.items()}.items():
-        files.replace(folder / (name + FORM), content)
+    contents = {name + FORM: files.compress(lines(name + FORM, made)) for name, made in missing.items()}
+    for name, content in contents.items():
+        files.replace(folder / name, content)
     for name, content in found.beside.items():
         files.replace(folder / name, content)
 
 
-def _content(name: str, rows: list[Row]) -> bytes:
+def lines(name: str, rows: Iterable[Row]) -> bytes:
+    """Return rows as the JSON lines of a file; raises `DataError` with its name for a value that is no JSON."""
     try:
-        return files.compress(tables.lines(rows))
+        return tables.lines(rows)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: a value that {name}{FORM} cannot hold ({error}); write it as text or number first") from error
+        table = Path(name).name.partition(".")[0]
+        raise DataError(f"{table}: a value that {name} cannot hold ({error}); write it as text or number first") from error
 
 
 def is_there(folder: Path, name: str, *, rows: list[Row]) -> bool:

@@ -26,7 +26,7 @@ from pools.dataset.records import (
 from pools.dataset.tables import Row
 from pools.errors import DataError, UsageError
 from pools.formats import collection
-from pools.formats.collection import Collection
+from pools.formats.collection import FORM, Collection
 from pools.formats.format import Destination, Format, Input
 from prompts.scales import Scale
 
@@ -71,7 +71,7 @@ def write(found: Collection, _relevant_from: Mapping[str, float]) -> dict[str, b
     if found.corpus is not None:
         rows["corpus"] = [function_row(function) for function in found.corpus]
     rows["qrels"] = [qrel_row(qrel) for qrel in found.qrels]
-    return {f"{name}.jsonl.gz": files.compress(tables.lines(made)) for name, made in rows.items()}
+    return {name + FORM: files.compress(collection.lines(name + FORM, made)) for name, made in rows.items()}
 
 
 def find(folder: Path, name: str) -> list[Path]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pools.dataset import dataset, tables
+from pools.dataset import dataset
 from pools.dataset.records import ONLY_LANGUAGE, ORIGIN_COLUMNS, Function, Qrel, Query
 from pools.dataset.tables import Row
 from pools.errors import DataError
@@ -95,11 +95,3 @@ def freed(columns: Mapping[str, Any], taken: Iterable[str]) -> Row:
             name = f"source_{name}"
         out[name] = columns[column]
     return out
-
-
-def lines(name: str, rows: Iterable[Row]) -> bytes:
-    """Return rows as JSON lines; raises `DataError` naming the file for a value that is no JSON."""
-    try:
-        return tables.lines(rows)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: a value that it cannot hold ({error}); write it as text or number first") from error

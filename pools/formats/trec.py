@@ -75,7 +75,7 @@ def write(found: Collection, relevant_from: Mapping[str, float]) -> dict[str, by
     for folder, part in languageless.parts(found).items():
         out[f"{folder}topics.tsv"] = b"".join(_line(query) for query in part.queries)
         documents = [languageless.document(_checked(function), identifier="id", text="code") for function in part.corpus or ()]
-        out[f"{folder}documents.jsonl"] = languageless.lines(f"{folder}documents.jsonl", documents)
+        out[f"{folder}documents.jsonl"] = collection.lines(f"{folder}documents.jsonl", documents)
         levels = [
             f"{qrel.search_id} 0 {qrel.function_id} {languageless.grade(qrel, relevant_from[qrel.language])}\n"
             for qrel in part.qrels
