@@ -21,13 +21,14 @@ SEEN_BY_CLI = ("judge.cli", "judge.steps", "pools.errors", "pools.dataset.folder
 RENDERED_BY_CLI = {
     "compare": ("gates.report.details",),
     "gate": ("gates.report.details", "gates.report.wording", "gates.verdict.findings"),
+    "importing": ("pools.formats.registry", "pools.formats.format"),
     "log": ("gates.release.journal",),
     "panel": ("gates.verdict.panels.METHODS",),
     "rate": ("judge.judges.JUDGES",),
-    "tune": ("gates.measures.tuning", "gates.measures.levels.Figure"),
+    "tune": ("gates.measures.tuning", "gates.measures.measure.Figure"),
 }
 """What a command imports to print a record as text, or to list the values that an option takes."""
-NOT_YET = {"pool", "yesno", "embedded", "importing", "corpus", "workspace"}
+NOT_YET = {"pool", "yesno", "embedded", "workspace"}
 """Commands that still hold their own work, and what only they start from."""
 HEAVY = {
     "pandas",
@@ -130,12 +131,12 @@ def test_only_the_command_line_knows_a_terminal() -> None:
 
 
 def test_no_two_modules_share_a_name() -> None:
-    """Except a command and its step, and a folder and the module in it that it is about."""
+    """Except a command and its step, a folder and the module in it that it is about, and each room's registry."""
     places: dict[str, list[Path]] = {}
     for path in MODULES:
         is_folder = path.stem == "__init__"
         name = path.parent.name if is_folder else path.stem
-        if not (not is_folder and path.parent.name == name) and name != "__main__":
+        if not (not is_folder and path.parent.name == name) and name not in {"__main__", "registry"}:
             places.setdefault(name, []).append(path.parent if is_folder else path)
     shared = {name: found for name, found in places.items() if len(found) > 1}
     pairs = {name: [Path("judge/cli", f"{name}.py"), Path("judge/steps", f"{name}.py")] for name in shared}
