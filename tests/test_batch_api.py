@@ -16,10 +16,10 @@ from judge.judges.llm_judge import LlmJudge
 from judge.ledger import entries
 from judge.ledger.ledger import Ledger, records
 from judge.ledger.tally import Purpose, Tally
-from judge.rating import jobs, money
+from judge.rating import course, jobs, money
 from judge.rating.controls import Controls, retests
 from judge.rating.money import NO_LIMITS, Limits
-from judge.rating.rating import Outcome
+from judge.rating.task import Outcome, Progress, Reports, Task
 from pools.dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
 from tests.fake_api import ERRORS, SHORTENED, FakeApi, rating_of, share
@@ -67,6 +67,24 @@ def test_a_job_gives_the_ratings_of_a_direct_run(tmp_path: Path) -> None:
     assert outcome.cost == pytest.approx(outcome.usage.prompt / 1e6)
     ratings = Ledger.read(tmp_path / "jobs.jsonl").ratings(ID)
     assert ratings == Ledger.read(tmp_path / "direct.jsonl").ratings(ID) == truth(items(95))
+
+
+def test_jobs_tell_how_far_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    told: list[Progress] = []
+    with FakeApi() as fake:
+        fake.jobs.ends = ("expired", "completed")
+
+        async def all_of_them() -> Outcome:
+            async with Client(fake.url, "k", model="m", sampling=JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
+                with sealed(path, JUDGE) as book:
+                    task = Task(items(40), "pool", SEED, SETTINGS)
+                    jobs_of_it = jobs.Jobs(LlmJudge(JUDGE, client), book)
+                    return await course.run(task, jobs_of_it, ledger=book, reports=Reports(told.append))
+
+        outcome = asyncio.run(all_of_them())
+    assert [(step.done, step.total) for step in told] == [(10, 40), (20, 40), (30, 40), (40, 40)]
+    assert (told[-1].requests, told[-1].usage) == (outcome.requests, outcome.usage)
 
 
 @pytest.mark.parametrize("end", ["expired", "lossy"])
