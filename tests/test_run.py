@@ -16,6 +16,7 @@ from judge.judges.identity import Identity
 from judge.ledger import entries, ledger
 from judge.ledger.ledger import Ledger
 from judge.rating import rating
+from judge.rating.controls import Controls
 from judge.rating.money import Limits
 from judge.rating.rating import Outcome, Progress
 from judge.reading.replies import encode
@@ -225,6 +226,16 @@ def test_a_fault_of_the_judge_itself_is_raised_and_nothing_is_lost(tmp_path: Pat
             )
         )
     Ledger.open(tmp_path / "l.jsonl").close()
+
+
+def test_a_fault_in_what_comes_next_is_raised_too(tmp_path: Path) -> None:
+    controls = Controls([], {}, 2, 0, "a few")  # type: ignore[arg-type]
+    with sealed(tmp_path / "l.jsonl", identity()) as book, pytest.raises(TypeError):
+        asyncio.run(
+            rating.rate(
+                items(2), "pool", judge=Sure(identity()), ledger=book, settings=JudgeSettings(), seed=1, controls=controls
+            )
+        )
 
 
 def test_a_paid_reply_that_cannot_be_used_is_kept_and_counted(tmp_path: Path) -> None:

@@ -56,11 +56,11 @@ class Live:
         """Return None: what a request costs is known when it was answered."""
 
     async def _ask(self, course: Course) -> None:
-        while (batch := await course.next()) is not None:
-            try:
+        try:
+            while (batch := await course.next()) is not None:
                 await course.take(Reply(batch, await self._answer(batch)))
-            except Exception as error:  # noqa: BLE001  the others' replies are paid for: they come back before it is raised
-                self._end(course, error, at_once=self._commits.broken)
+        except Exception as error:  # noqa: BLE001  the others' replies are paid for: they come back before it is raised
+            self._end(course, error, at_once=self._commits.broken)
 
     async def _answer(self, batch: Batch) -> Answer | Unfit | None:
         try:
