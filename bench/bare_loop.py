@@ -12,7 +12,7 @@ from tqdm.asyncio import tqdm
 PROMPT = "Rate how well each function answers its search, 0-3, as JSON {{ratings: [{{id, rating}}]}}.\n\n{pairs}"
 
 
-async def main(url: str, pairs: list[list[str]], size: int, concurrency: int, transport: str) -> None:
+async def main(url: str, pairs: list[list[str]], *, size: int, concurrency: int, transport: str) -> None:
     http: dict[str, Any] = {"http_client": openai.DefaultAioHttpClient()} if transport == "aiohttp" else {}
     client = openai.AsyncOpenAI(base_url=url, api_key="none", **http)
     semaphore = asyncio.Semaphore(concurrency)
@@ -33,4 +33,4 @@ async def main(url: str, pairs: list[list[str]], size: int, concurrency: int, tr
 
 if __name__ == "__main__":
     rows = [json.loads(line) for line in Path(sys.argv[2]).read_text(encoding="utf-8").splitlines()]
-    asyncio.run(main(sys.argv[1], rows, int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]))
+    asyncio.run(main(sys.argv[1], rows, size=int(sys.argv[3]), concurrency=int(sys.argv[4]), transport=sys.argv[5]))

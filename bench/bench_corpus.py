@@ -21,14 +21,14 @@ LANGUAGE, SUFFIX = "python", ".py"
 def main() -> None:
     """Extract, then make the whole corpus, and print functions a minute of processor time and the peak memory."""
     library = checkout.open_checkout(Path(sysconfig.get_paths()["stdlib"]))
-    files = [
-        (path, content) for path, content in checkout.sources(library, {SUFFIX}, True, Counter()) if "-packages/" not in path
-    ]
+    read = checkout.sources(library, {SUFFIX}, include_vendored=True, left_out=Counter())
+    files = [(path, content) for path, content in read if "-packages/" not in path]
     start = time.process_time()
-    found = sum(len(extraction.functions(extraction.decode(content, LANGUAGE), LANGUAGE, SUFFIX).spans) for _, content in files)
+    texts = (extraction.decode(content, LANGUAGE) for _, content in files)
+    found = sum(len(extraction.functions(text, LANGUAGE, suffix=SUFFIX).spans) for text in texts)
     _show(f"extraction of {len(files)} files", found, time.process_time() - start)
     start = time.process_time()
-    growth = harvest.grow((), LANGUAGE, harvest.harvest(library, LANGUAGE, files).functions)
+    growth = harvest.grow((), LANGUAGE, harvested=harvest.harvest(library, LANGUAGE, sources=files).functions)
     with tempfile.TemporaryDirectory() as folder:
         harvest.write(Path(folder) / "corpus.jsonl.gz", growth.functions)
     _show(f"corpus of {growth.added} rows, {growth.near_duplicates} near-duplicates", growth.found, time.process_time() - start)

@@ -96,7 +96,7 @@ def _solve(rising: Callable[[float], float], target: float) -> float:
     return low
 
 
-def simulate(f1: float, shape: Shape, world: World, random: np.random.Generator) -> npt.NDArray[np.int64]:
+def simulate(f1: float, shape: Shape, *, world: World, random: np.random.Generator) -> npt.NDArray[np.int64]:
     """Return the counts of one simulated validation, a row a search: both, judge alone, experts alone, neither."""
     base, level = _levels(f1, world)
     sizes = random.choice(shape.pairs, size=shape.searches)
@@ -110,7 +110,7 @@ def simulate(f1: float, shape: Shape, world: World, random: np.random.Generator)
     return np.bincount(search * 4 + cell, minlength=4 * shape.searches).reshape(-1, 4)
 
 
-def coverage(f1: float, shape: Shape, world: World, simulations: int, seed: int, resamples: int = RESAMPLES) -> Coverage:
+def coverage(f1: float, shape: Shape, *, world: World, simulations: int, seed: int, resamples: int = RESAMPLES) -> Coverage:
     """Return in what share of simulations each interval holds the F1 that the simulated judge has; undefined is not held.
 
     The bootstrap is left out where `resamples` is 0.
@@ -118,7 +118,7 @@ def coverage(f1: float, shape: Shape, world: World, simulations: int, seed: int,
     random = np.random.default_rng(seed)
     shown = percentile = 0
     for number in range(simulations):
-        confusion = simulate(f1, shape, world, random)
+        confusion = simulate(f1, shape, world=world, random=random)
         bounds = interval.of_f1(confusion)
         shown += bounds is not None and bounds[0] <= f1 <= bounds[1]
         if resamples:
@@ -127,7 +127,7 @@ def coverage(f1: float, shape: Shape, world: World, simulations: int, seed: int,
     return Coverage(shown / simulations, percentile / simulations)
 
 
-def row(shape: Shape, world: World, found: Mapping[float, Coverage]) -> str:
+def row(shape: Shape, world: World, *, found: Mapping[float, Coverage]) -> str:
     """Return a line of the page's tables."""
     pairs = round(shape.searches * sum(shape.pairs) / len(shape.pairs))
     cells = [f"{found[f1].shown:.1%} ({found[f1].percentile:.1%})" for f1 in found]
@@ -136,10 +136,10 @@ def row(shape: Shape, world: World, found: Mapping[float, Coverage]) -> str:
 
 INTRODUCTION = f"""# How often the interval of F1 holds the truth
 
-The 95 % interval that the gate shows (`gates/interval.py`) should hold a judge's true F1 in 95 of 100 validations. It was
-tried on judges of known F1, {SIMULATIONS:,} simulated validations a figure (standard error about half a point), with searches
-that differ in how many of their pairs are relevant and in how often the judge errs. In brackets: the percentiles of the
-bootstrap over searches, which stay in the JSON. Computed by `python -m bench.bench_coverage`.
+The 95 % interval that the gate shows (`gates/measures/interval.py`) should hold a judge's true F1 in 95 of 100 validations.
+It was tried on judges of known F1, {SIMULATIONS:,} simulated validations a figure (standard error about half a point), with
+searches that differ in how many of their pairs are relevant and in how often the judge errs. In brackets: the percentiles of
+the bootstrap over searches, which stay in the JSON. Computed by `python -m bench.bench_coverage`.
 
 """
 
@@ -161,11 +161,17 @@ def main() -> None:
     head = "| validation | pairs | " + " | ".join(f"F1 {f1}" for f1 in TRUTHS) + " |\n|---|---:|" + "---:|" * len(TRUTHS)
     click.echo(INTRODUCTION + "## Usual\n\n" + head)
     for shape in SHAPES:
-        click.echo(row(shape, USUAL, {f1: coverage(f1, shape, USUAL, SIMULATIONS, 1) for f1 in TRUTHS}))
+        click.echo(
+            row(shape, USUAL, found={f1: coverage(f1, shape, world=USUAL, simulations=SIMULATIONS, seed=1) for f1 in TRUTHS})
+        )
     click.echo("\n## Hard\n\n" + head)
     for world in HARD_WORLDS:
         for shape in HARD_SHAPES:
-            click.echo(row(shape, world, {f1: coverage(f1, shape, world, SIMULATIONS, 1) for f1 in TRUTHS}))
+            click.echo(
+                row(
+                    shape, world, found={f1: coverage(f1, shape, world=world, simulations=SIMULATIONS, seed=1) for f1 in TRUTHS}
+                )
+            )
     click.echo(WEAK, nl=False)
 
 

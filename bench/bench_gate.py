@@ -28,7 +28,7 @@ def main() -> None:
     gold, ratings = _made_up()
     settings = GateSettings()
     start, busy = time.perf_counter(), time.process_time()
-    record = gate_record.assess("python", gold, ratings, settings, 2.0, 1, None)
+    record = gate_record.assess("python", gold, ratings=ratings, gate=settings, relevant_from=2.0, seed=1, judge_id=None)
     seconds, busy = time.perf_counter() - start, time.process_time() - busy
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     click.echo(wording.sentence(record))

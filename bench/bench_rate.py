@@ -67,7 +67,7 @@ class Endpoint:
         self._process.wait()
 
 
-def measure(name: str, command: Sequence[str], endpoint: Endpoint, stopped: bool = False) -> Measured:
+def measure(name: str, command: Sequence[str], *, endpoint: Endpoint, stopped: bool = False) -> Measured:
     """Run a command to its end, which a limit brings where `stopped`; raises `RuntimeError` with its words where it fails."""
     endpoint.statistics()
     started = time.monotonic()
@@ -91,7 +91,7 @@ def measure(name: str, command: Sequence[str], endpoint: Endpoint, stopped: bool
     )
 
 
-def dataset(folder: Path, count: int, size: int) -> Path:
+def dataset(folder: Path, count: int, *, size: int) -> Path:
     """Write a dataset of so many expert-rated pairs whose judge agrees with the experts; returns the pairs for the loop."""
     searches = [f"search number {n} for something" for n in range(SEARCHES)]
     functions, qrels, shown = [], [], []
@@ -114,13 +114,13 @@ def dataset(folder: Path, count: int, size: int) -> Path:
     return folder / "pairs.jsonl"
 
 
-def rating(pairs: int, latency: float, concurrency: int) -> None:
+def rating(pairs: int, latency: float, *, concurrency: int) -> None:
     """Measure the command and the bare loop, many pairs a request and one."""
     endpoint = Endpoint(latency)
     try:
         for size in (40, 1):
             with tempfile.TemporaryDirectory() as folder:
-                shown = dataset(Path(folder), pairs, size)
+                shown = dataset(Path(folder), pairs, size=size)
                 judge = [sys.executable, "-m", "judge", "rate", "--data", folder, "--base-url", endpoint.url, "--model", "m",
                          "--concurrency", str(concurrency)]  # fmt: skip
                 bare = [sys.executable, "-m", "bench.bare_loop", endpoint.url, str(shown), str(size), str(concurrency)]
@@ -129,7 +129,7 @@ def rating(pairs: int, latency: float, concurrency: int) -> None:
                     (f"bare loop, {size} a request", [*bare, "httpx"]),
                     (f"bare loop on aiohttp, {size} a request", [*bare, "aiohttp"]),
                 ):
-                    _say(measure(name, command, endpoint).line(concurrency, latency))
+                    _say(measure(name, command, endpoint=endpoint).line(concurrency, latency))
     finally:
         endpoint.close()
 
@@ -146,7 +146,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.2, help="seconds a reply")
     parser.add_argument("--concurrency", type=int, default=64)
     options = parser.parse_args()
-    rating(options.pairs, options.latency, options.concurrency)
+    rating(options.pairs, options.latency, concurrency=options.concurrency)
 
 
 if __name__ == "__main__":

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from bench.bench_rate import Endpoint, measure
 from judge.batching.batches import Batch, Item
-from judge.cli import judges
-from judge.cli.workspace import open_workspace
 from judge.endpoint.answer import Answer, Usage
 from judge.judges.identity import Identity
 from judge.ledger import chain, entries
 from judge.ledger.tally import Purpose
 from judge.reading import replies
 from judge.reading.replies import Entry, Reading
+from judge.steps import chosen_judge
 from pools.dataset import files, tables
+from pools.dataset import folder as dataset_folder
 from pools.dataset.records import PairKey
 from pools.dataset.settings import GateSettings
 from pools.sampling import pooled
@@ -32,7 +32,7 @@ EXPERTS = 40
 CODE = "def function(values):\n" + "    total = values[0]\n" * 8
 
 
-def dataset(folder: Path, pairs: int, size: int) -> list[PairKey]:
+def dataset(folder: Path, pairs: int, *, size: int) -> list[PairKey]:
     """Write a dataset whose pool has so many pairs; returns those that experts rated and those of the pool, in this order."""
     known = [(f"q{n % SEARCHES}", f"f{n // 7:07}") for n in range(EXPERTS + pairs)]
     tables.write(
@@ -53,18 +53,18 @@ def dataset(folder: Path, pairs: int, size: int) -> list[PairKey]:
     return known
 
 
-def ledger(path: Path, judge: Identity, known: list[PairKey], done: int, size: int) -> None:
+def ledger(path: Path, judge: Identity, *, known: list[PairKey], done: int, size: int) -> None:
     """Write a ledger in which the experts' pairs are rated and so many of the pool's."""
     last = chain.FIRST
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        for record in _records(judge, known, done, size):
+        for record in _records(judge, known, done=done, size=size):
             line, last = chain.line({"kind": record["kind"], "time": "2026-01-01T00:00:00Z"} | record, last)
             file.write(line)
 
 
-def _records(judge: Identity, known: list[PairKey], done: int, size: int) -> Iterator[entries.Record]:
-    yield entries.seal(judge, GateSettings(), 2, "0" * 64)
+def _records(judge: Identity, known: list[PairKey], *, done: int, size: int) -> Iterator[entries.Record]:
+    yield entries.seal(judge, GateSettings(), relevant_from=2, gold_sha256="0" * 64)
     parts: list[tuple[Purpose, list[PairKey]]] = [("validation", known[:EXPERTS]), ("pool", known[EXPERTS : EXPERTS + done])]
     number = 0
     for purpose, pairs in parts:
@@ -73,7 +73,8 @@ def _records(judge: Identity, known: list[PairKey], done: int, size: int) -> Ite
             items = [Item(pair, "", "") for pair in pairs[first : first + size]]
             batch = Batch(tuple((f"b{place:07}", item) for place, item in enumerate(items)))
             text = replies.encode(dict.fromkeys(batch.ids, 2))
-            reply = entries.reply(judge.judge_id, purpose, batch, Answer(text, "stop", "m", Usage(900, 0, 20)))
+            answer = Answer(text, "stop", "m", Usage(900, 0, 20))
+            reply = entries.reply(judge.judge_id, purpose, batch=batch, answer=answer)
             yield reply | {"number": number}
             yield entries.reading(number, Reading({entry_id: Entry("rated", 2) for entry_id in batch.ids}))
 
@@ -85,15 +86,15 @@ def resuming(pairs: int) -> None:
         for size in (40, 1):
             with tempfile.TemporaryDirectory() as place:
                 folder = Path(place)
-                known = dataset(folder, pairs, size)
-                judge = judges.identity(open_workspace(folder, ()), "m")
+                known = dataset(folder, pairs, size=size)
+                judge = chosen_judge.identity(dataset_folder.load(folder)["all"], "m")
                 command = [sys.executable, "-m", "judge", "rate", "--data", str(folder), "--base-url", endpoint.url,
                            "--model", "m", "--continue", "--max-requests", "1"]  # fmt: skip
                 for done in (0, pairs - size):
                     path = folder / "work" / "all" / "judgements.jsonl"
-                    ledger(path, judge, known, done, size)
+                    ledger(path, judge, known=known, done=done, size=size)
                     megabytes = path.stat().st_size / 1e6
-                    found = measure("judge rate", command, endpoint, stopped=True)
+                    found = measure("judge rate", command, endpoint=endpoint, stopped=True)
                     sys.stdout.write(
                         f"{done:9,} of {pairs:,} pairs done, {size:2} a request: ledger {megabytes:4.0f} MB, first request "
                         f"after {found.start_up:5.2f} s, peak {found.memory:4.0f} MiB\n"

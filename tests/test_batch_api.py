@@ -15,11 +15,11 @@ from judge.endpoint.client import Client
 from judge.judges.llm_judge import LlmJudge
 from judge.ledger import entries
 from judge.ledger.ledger import Ledger, records
-from judge.ledger.tally import Tally
-from judge.rating import jobs, money
+from judge.ledger.tally import Purpose, Tally
+from judge.rating import course, jobs, money
 from judge.rating.controls import Controls, retests
 from judge.rating.money import NO_LIMITS, Limits
-from judge.rating.rating import Outcome
+from judge.rating.task import Outcome, Progress, Reports, Task
 from pools.dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
 from tests.fake_api import ERRORS, SHORTENED, FakeApi, rating_of, share
@@ -69,6 +69,24 @@ def test_a_job_gives_the_ratings_of_a_direct_run(tmp_path: Path) -> None:
     assert ratings == Ledger.read(tmp_path / "direct.jsonl").ratings(ID) == truth(items(95))
 
 
+def test_jobs_tell_how_far_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    told: list[Progress] = []
+    with FakeApi() as fake:
+        fake.jobs.ends = ("expired", "completed")
+
+        async def all_of_them() -> Outcome:
+            async with Client(fake.url, "k", model="m", sampling=JUDGE.sampling, timeout=2.0, clock=QuickClock()) as client:
+                with sealed(path, JUDGE) as book:
+                    task = Task(items(40), "pool", SEED, SETTINGS)
+                    jobs_of_it = jobs.Jobs(LlmJudge(JUDGE, client), book)
+                    return await course.run(task, jobs_of_it, ledger=book, reports=Reports(told.append))
+
+        outcome = asyncio.run(all_of_them())
+    assert [(step.done, step.total) for step in told] == [(10, 40), (20, 40), (30, 40), (40, 40)]
+    assert (told[-1].requests, told[-1].usage) == (outcome.requests, outcome.usage)
+
+
 @pytest.mark.parametrize("end", ["expired", "lossy"])
 def test_what_a_job_leaves_open_goes_into_the_next(tmp_path: Path, end: str) -> None:
     said: list[str] = []
@@ -111,6 +129,25 @@ def test_a_pair_that_spoils_its_batch_ends_up_alone(tmp_path: Path) -> None:
     assert outcome.rated == 39
     assert list(outcome.failed) == [items(40)[13].pair]
     assert "content management policy" in outcome.failed[items(40)[13].pair]
+
+
+def test_what_the_job_of_a_call_that_was_stopped_left_open_is_halved_by_the_next_call(tmp_path: Path) -> None:
+    path, bad = tmp_path / "l.jsonl", items(40)[13].pair
+    with FakeApi(poison=lambda _, code: "f13(" in code) as fake:
+        for _ in range(8):
+            fake.jobs.ends = ("never",)
+            try:
+                interrupted(fake, path, pairs=items(40))
+            except Stopped:
+                fake.jobs.ends = ("completed",)
+                for job in fake.jobs.made:
+                    if job["status"] == "in_progress":
+                        fake.jobs._run(job, "completed")
+            else:
+                break
+        assert len(fake.jobs.made) < 8
+    assert list(Ledger.read(path).failed(ID)) == [bad]
+    assert len(Ledger.read(path).ratings(ID)) == 39
 
 
 class Crash(Exception):
@@ -171,7 +208,13 @@ def test_a_job_that_was_made_but_not_noted_is_found_again(tmp_path: Path) -> Non
         assert len(fake.jobs.made) == 1
 
 
-def interrupted(fake: FakeApi, path: Path, limits: Limits = NO_LIMITS, pairs: Sequence[Item] = ()) -> None:
+def interrupted(
+    fake: FakeApi,
+    path: Path,
+    limits: Limits = NO_LIMITS,
+    pairs: Sequence[Item] = (),
+    purpose: Purpose = "pool",
+) -> None:
     """Run until the job is in progress, then press Ctrl-C."""
     import signal
 
@@ -180,7 +223,7 @@ def interrupted(fake: FakeApi, path: Path, limits: Limits = NO_LIMITS, pairs: Se
             with sealed(path, JUDGE) as book:
                 await jobs.rate(
                     pairs or items(95),
-                    "pool",
+                    purpose,
                     judge=LlmJudge(JUDGE, client),
                     ledger=book,
                     settings=SETTINGS,
@@ -361,6 +404,17 @@ def test_masked_secrets_are_counted_whichever_phase_collects_the_job(tmp_path: P
         fake.jobs.ends = ("completed",)
         run_items(fake, path, items(30)[20:], others=secret)
     assert Ledger.read(path).totals(ID).redacted == 10
+
+
+def test_replies_keep_the_purpose_that_their_job_was_made_for(tmp_path: Path) -> None:
+    path = tmp_path / "l.jsonl"
+    with FakeApi() as fake:
+        fake.jobs.ends = ("never",)
+        with pytest.raises(Stopped, match="goes on at the endpoint"):
+            interrupted(fake, path, pairs=items(10), purpose="validation")
+        fake.jobs.ends = ("completed",)
+        run_items(fake, path, items(30)[20:], others=items(10))
+    assert [record["purpose"] for record in records(path) if record["kind"] == "reply"] == ["validation", "pool"]
 
 
 def _nothing() -> "contextlib.AbstractContextManager[None]":

@@ -141,6 +141,17 @@ def test_an_endpoint_that_is_down_stops_the_run() -> None:
     assert clock.waits == sorted(clock.waits)
 
 
+def test_an_endpoint_that_has_answered_is_waited_for_longer() -> None:
+    clock = QuickClock()
+    with FakeApi(lambda number: "500" if number else None) as fake:
+        answer, error = ask(fake, "Hello", "Hello", clock=clock, concurrency=1)
+    assert isinstance(answer, Answer)
+    assert isinstance(error, Stopped)
+    assert len(clock.waits) == 12
+    assert clock.waits[:7] == sorted(clock.waits[:7])
+    assert all(30 <= wait <= 66 for wait in clock.waits[-4:]), "the longest wait, less or more its jitter"
+
+
 def test_nobody_there_stops_the_run() -> None:
     with FakeApi() as fake:
         pass

@@ -50,12 +50,12 @@ def test_pairs_that_fail_together_widen_it() -> None:
 def test_it_holds_the_truth_in_93_to_98_of_100_simulations(f1: float) -> None:
     """1,000 simulated judges of a known F1 at each size from 30 to 1,000 pairs, searches unequally hard."""
     for shape in bench_coverage.SHAPES:
-        found = bench_coverage.coverage(f1, shape, bench_coverage.USUAL, 1_000, seed=2, resamples=0)
+        found = bench_coverage.coverage(f1, shape, world=bench_coverage.USUAL, simulations=1_000, seed=2, resamples=0)
         assert 0.93 <= found.shown <= 0.98, shape
 
 
 def test_the_documented_figures_are_the_measured_ones() -> None:
     text = (ROOT / "docs" / "coverage.md").read_text(encoding="utf-8")
     shape, world = bench_coverage.SHAPES[0], bench_coverage.USUAL
-    found = {0.6: bench_coverage.coverage(0.6, shape, world, bench_coverage.SIMULATIONS, seed=1)}
-    assert bench_coverage.row(shape, world, found).removesuffix(" |") in text
+    found = {0.6: bench_coverage.coverage(0.6, shape, world=world, simulations=bench_coverage.SIMULATIONS, seed=1)}
+    assert bench_coverage.row(shape, world, found=found).removesuffix(" |") in text

@@ -52,7 +52,7 @@ def test_so_many_labels_make_it_clear_in_four_of_five_cases(f1: float, threshold
     random = np.random.default_rng(3)
     shape, settled, tried = Shape(30, (1, 3, 5)), 0, 0
     while tried < 150:
-        confusion = bench_coverage.simulate(f1, shape, bench_coverage.USUAL, random)
+        confusion = bench_coverage.simulate(f1, shape, world=bench_coverage.USUAL, random=random)
         record = _record(confusion, threshold)
         if record.clear or abs((record.agreement.f1 or 0) - f1) > 0.01:
             continue
@@ -60,7 +60,8 @@ def test_so_many_labels_make_it_clear_in_four_of_five_cases(f1: float, threshold
         assert needed is not None
         assert needed.pairs > 0
         # Three pairs a search on average.
-        further = bench_coverage.simulate(f1, Shape(-(-needed.pairs // 3), shape.pairs), bench_coverage.USUAL, random)
+        larger = Shape(-(-needed.pairs // 3), shape.pairs)
+        further = bench_coverage.simulate(f1, larger, world=bench_coverage.USUAL, random=random)
         after = _record(np.concatenate([confusion, further]), threshold)
         settled += after.clear and after.verdict == record.verdict
         tried += 1

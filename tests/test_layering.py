@@ -17,7 +17,7 @@ MAY_IMPORT = {
 }
 ABOVE = ("cli", "api", "steps")
 """The rooms of `judge` that see `gates` too, from the top."""
-SEEN_BY_CLI = ("judge.cli", "judge.steps", "pools.errors", "pools.dataset.folder")
+SEEN_BY_CLI = ("judge.cli", "judge.steps", "pools.errors", "pools.dataset.folder", "pools.grid")
 RENDERED_BY_CLI = {
     "compare": ("gates.report.details",),
     "gate": ("gates.report.details", "gates.report.wording", "gates.verdict.findings"),

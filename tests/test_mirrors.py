@@ -1,5 +1,6 @@
 """Raw files over HTTP: kept in a cache, tried again, and never taken for missing because a host is out of order."""
 
+import os
 import socket
 from pathlib import Path
 
@@ -85,3 +86,13 @@ def test_a_stopped_run_keeps_what_came_and_goes_on_from_there(tmp_path: Path) ->
         host.answer = lambda path, _: ok(path.encode())
         assert len(dict(Mirror(host.url, tmp_path, lambda _: None).read(FILES))) == 30
         assert [count for path, count in host.asked.items() if "/29.py" not in path] == [1] * 29
+
+
+def test_a_run_that_is_stopped_while_it_waits_asks_no_more(tmp_path: Path) -> None:
+    with serve(lambda path, _: (500, {"Retry-After": "60"}, b"") if "/1.py" in path else ok(b"x")) as host:
+        reading = Mirror(host.url, tmp_path).read(FILES[:2])
+        assert next(reading) == (FILES[0], b"x")
+        while not any("/1.py" in path for path in host.asked):
+            os.sched_yield()
+        reading.close()
+        assert set(host.asked.values()) == {1}

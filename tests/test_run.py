@@ -16,6 +16,7 @@ from judge.judges.identity import Identity
 from judge.ledger import entries, ledger
 from judge.ledger.ledger import Ledger
 from judge.rating import rating
+from judge.rating.controls import Controls
 from judge.rating.money import Limits
 from judge.rating.rating import Outcome, Progress
 from judge.reading.replies import encode
@@ -245,6 +246,16 @@ def test_what_does_not_fit_is_asked_for_in_halves(tmp_path: Path) -> None:
     assert not set(whole.ids) & {entry_id for batch in judge.batches[1:] for entry_id in batch.ids}, "ids are fresh"
     assert min(len(batch.entries) for batch in judge.batches) == 1
     assert outcome.failed == {items(5)[4].pair: "too long"}, "a pair alone has no halves"
+
+
+def test_a_fault_in_what_comes_next_is_raised_too(tmp_path: Path) -> None:
+    controls = Controls([], {}, 2, 0, "a few")  # type: ignore[arg-type]
+    with sealed(tmp_path / "l.jsonl", identity()) as book, pytest.raises(TypeError):
+        asyncio.run(
+            rating.rate(
+                items(2), "pool", judge=Sure(identity()), ledger=book, settings=JudgeSettings(), seed=1, controls=controls
+            )
+        )
 
 
 def test_a_paid_reply_that_cannot_be_used_is_kept_and_counted(tmp_path: Path) -> None:

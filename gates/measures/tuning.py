@@ -13,6 +13,7 @@ from gates.measures import agreement, interval, resampling
 from gates.measures.arrays import Floats, Integers
 from gates.measures.measure import Figure
 from gates.report import wording
+from pools import grid
 from pools.dataset.records import PairKey
 from pools.relevance import is_relevant_rating
 
@@ -200,7 +201,7 @@ def text(found: Sequence[Result], chosen: Result | None) -> str:
                 "chosen" if result is chosen else "",
             )
         )
-    return wording.columns(rows)
+    return "\n".join(grid.lines(rows))
 
 
 def _figure(figure: Figure) -> str:

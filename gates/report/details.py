@@ -8,6 +8,7 @@ from gates.measures.standard import ALWAYS_F1
 from gates.report import wording
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.labels import Needed
+from pools import grid
 
 MOST_GROUPS = 12
 
@@ -36,7 +37,7 @@ def bounds(
         ("ceiling: first expert against the others", "too few pairs" if between is None else wording.number(between.f1, 3)),
         ("ceiling: each expert left out in turn", "too few pairs" if left_out is None else wording.number(left_out.f1, 3)),
     ]
-    return "F1 between floor and ceiling\n" + wording.columns(rows)
+    return "F1 between floor and ceiling\n" + "\n".join(grid.lines(rows))
 
 
 def _not_run(why: str | None) -> str:
@@ -58,7 +59,7 @@ def levels(found: Levels) -> str:
         ("Krippendorff's alpha, ordinal", _figure(found.alpha)),
         ("leniency (judge less experts)", _figure(found.leniency, signed=True)),
     ]
-    return "\n\n".join(wording.columns(rows) for rows in (table, shares, figures))
+    return "\n\n".join("\n".join(grid.lines(rows)) for rows in (table, shares, figures))
 
 
 def breakdown(found: Breakdown) -> str:
@@ -77,7 +78,7 @@ def breakdown(found: Breakdown) -> str:
     rows.append(("all", str(found.pairs), wording.counted(found.same, found.pairs), "", ""))
     left_out = len(found.groups) - len(chosen)
     more = f"\n({left_out} more, none of which differs, are in the JSON)" if left_out else ""
-    return wording.columns(rows) + more
+    return "\n".join(grid.lines(rows)) + more
 
 
 def comparison(found: Comparison, first: str, *, second: str) -> str:
@@ -96,7 +97,7 @@ def comparison(found: Comparison, first: str, *, second: str) -> str:
         (f"relevant by {first} alone", str(found.flips.first_only)),
         (f"relevant by {second} alone", str(found.flips.second_only)),
     ]
-    return wording.columns(rows)
+    return "\n".join(grid.lines(rows))
 
 
 def labels(record: GateRecord, needed: Needed | None) -> str:

@@ -8,6 +8,7 @@ from gates.measures.further import FurtherFigure
 from gates.measures.measure import Measure
 from gates.verdict import gate_record
 from gates.verdict.gate_record import GateRecord
+from pools import grid
 
 UNDEFINED = "undefined"
 
@@ -35,9 +36,7 @@ def render(record: GateRecord, more_labels: str | None = None) -> str:
         *([("for a clear verdict", more_labels)] if more_labels else []),
         *((f"least {item.name}", f"{item.least:g}: {'met' if item.met else 'not met'}") for item in record.conditions),
     ]
-    width = max(len(name) for name, _ in rows)
-    lines = [f"{name:<{width}}  {value}" for name, value in rows]
-    return "\n".join([*lines, *(f"note: {line}" for line in record.notes), sentence(record)])
+    return "\n".join([*grid.lines(rows), *(f"note: {line}" for line in record.notes), sentence(record)])
 
 
 def table(records: Sequence[GateRecord]) -> str:
@@ -47,14 +46,9 @@ def table(records: Sequence[GateRecord]) -> str:
     headings = [measure.heading or measure.label for measure in measures]
     head = ("language", "pairs", "relevant", "same", *headings, "95% interval", "share", "gate")
     rows = [head, *(_row(record, measures) for record in records)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    lines = [
-        "  ".join(f"{cell:<{width}}" if column in (0, len(head) - 1) else f"{cell:>{width}}" for column, (cell, width) in cells)
-        for row in rows
-        for cells in [list(enumerate(zip(row, widths, strict=True)))]
-    ]
+    lines = grid.lines(rows, right=range(1, len(head) - 1))
     notes = [f"note: {record.language}: {line}" for record in records for line in record.notes]
-    return "\n".join([line.rstrip() for line in lines] + notes)
+    return "\n".join(lines + notes)
 
 
 def document(records: Sequence[GateRecord], closed: Sequence[str] = ()) -> dict[str, Any]:
@@ -84,13 +78,6 @@ def certainty(record: GateRecord) -> str:
         return UNDEFINED
     agreeing = 1 - record.share if record.verdict == "missed" else record.share
     return f"{'clear' if record.clear else 'uncertain'}: {share(agreeing)} of resamples agree, {record.confidence:.0%} is clear"
-
-
-def columns(rows: Sequence[tuple[str, ...]]) -> str:
-    """Return rows of equally many cells as lines with aligned columns."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join(lines)
 
 
 def number(value: float | None, digits: int = 4) -> str:

@@ -18,6 +18,7 @@ from judge.cli.options import (
 )
 from judge.cli.printing import Form, Row, note, show
 from judge.judges import JUDGES
+from pools import grid
 from pools.dataset import folder
 from pools.dataset.folder import DatasetFolder
 from pools.errors import GateClosed, UsageError
@@ -147,8 +148,7 @@ def _plans(plans: "Sequence[Plan]") -> str:
             counts = [str(count) for count in (found.pairs, found.batches, found.characters)]
             tokens = [f"about {count}" for count in (found.usage.prompt, found.usage.completion)]
             rows.append((plan.language, purpose, *counts, *tokens, cost))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    return "\n".join(grid.lines(rows))
 
 
 def _plan_rows(plans: "Sequence[Plan]") -> list[Row]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
+from tenacity import stop_after_attempt
 
 from judge.endpoint import completions, refusals
 from judge.endpoint.answer import Answer, Filtered, TooLong, Unanswered, Unfit, Usage
@@ -35,9 +36,9 @@ T = TypeVar("T")
 
 TRIES = 6
 """Faults of one prompt, with answers to others in between, after which it is the prompt's own fault."""
-PATIENCE = 12
-"""Faults in a row, with growing waits, after which the endpoint is taken to be down."""
-FIRST_PATIENCE = 6
+DOWN = stop_after_attempt(13)
+"""Faults in a row, with growing waits, at which the endpoint is taken to be down."""
+NEVER_UP = stop_after_attempt(7)
 """The same while it has never answered."""
 REFUSED = 8
 """Prompts refused without a reason that can be acted upon, while none was answered, after which the run stops."""
@@ -246,7 +247,7 @@ class Client:
             if meaning not in {"again", "overloaded"}:
                 raise Refused(refusal)
             self._pace.failed(started, refusal.retry_after, overloaded=meaning == "overloaded")
-            if self._pace.streak > (PATIENCE if self._pace.answers else FIRST_PATIENCE):
+            if (DOWN if self._pace.answers else NEVER_UP)(self._pace.faults):
                 raise self._stopped(refusal)
             if meaning == "again" and self._pace.answers > answers:
                 tries, answers = tries + 1, self._pace.answers

@@ -12,9 +12,12 @@ import time
 from collections import deque
 from typing import Protocol
 
+from tenacity import RetryCallState, Retrying, wait_exponential
+
 FIRST_WAIT = 0.5
 LONGEST_WAIT = 60.0
 FALL = 0.7
+_growing = wait_exponential(FIRST_WAIT, LONGEST_WAIT)
 
 
 class Clock(Protocol):
@@ -56,7 +59,8 @@ class Pace:
 
     def __init__(self, concurrency: int, clock: Clock, *, rng: random.Random) -> None:
         self.answers = 0
-        self.streak = 0
+        self.faults = RetryCallState(Retrying(), None, (), {})
+        self.faults.attempt_number = 0
         self._most = concurrency
         self._limit = float(concurrency)
         self._active = 0
@@ -66,6 +70,14 @@ class Pace:
         self._resume = 0.0
         self._told = float("-inf")
         self._draining = asyncio.Event()
+
+    @property
+    def streak(self) -> int:
+        """Faults in a row, of whichever request, those of one burst counted once.
+
+        They are `faults`' attempts, so that what stops and waits in tenacity's words can be asked of them.
+        """
+        return self.faults.attempt_number
 
     @property
     def limit(self) -> int:
@@ -119,7 +131,7 @@ class Pace:
     def answered(self) -> None:
         """Note an answer: waits start small again, and one request more is let in for each round of answers."""
         self.answers += 1
-        self.streak = 0
+        self.faults.attempt_number = 0
         if self._limit < self._most:
             self._limit = min(self._most, self._limit + 1 / self._limit)
 
@@ -131,9 +143,9 @@ class Pace:
         now = self._clock.monotonic()
         wait = 0.0
         if started >= self._told:
-            self.streak += 1
+            self.faults.attempt_number += 1
             self._told = now
-            wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(self.streak - 1, 30)) * self._rng.uniform(0.5, 1)
+            wait = _growing(self.faults) * self._rng.uniform(0.5, 1)
             if overloaded:
                 self._limit = max(1.0, self._limit * FALL)
         self._resume = max(self._resume, now + max(wait, retry_after or 0.0))

@@ -54,7 +54,7 @@ class _Model:
 
 
 class Baseline:
-    """A judge of one language; implements `judge.rating.rating.Judge`.
+    """A judge of one language; implements `judge.rating.live.Judge`.
 
     `experts` holds the ratings of every expert-rated pair, `similarity` the cosines where there are vectors. Its ratings are a
     function of searches, functions, expert ratings, cosines, scale and settings alone, not of their order or of the batches.

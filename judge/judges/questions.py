@@ -1,7 +1,7 @@
 """The yes/no retriever's questions: put to the LLM one pair at a time by the same run, client and file as a judge's batches.
 
 A question is a batch of one pair on a scale of no and yes, so that limits, attempts, interrupts and resuming are those of
-`judge.rating.rating`. The answers are kept apart from any judge's ledger, in a file of the same make: chained, locked,
+`judge.rating.course`. The answers are kept apart from any judge's ledger, in a file of the same make: chained, locked,
 fsynced before a line counts. It differs in what it holds: no seals, as no gate depends on it, but a line that tells each
 retriever's identity (`retriever`), and no readings, as an answer is read anew whenever the file is.
 """
@@ -154,7 +154,7 @@ async def ask(
 ) -> Outcome:
     """Ask about every pair that this retriever has no answer to, and has not given up.
 
-    What is neither yes nor no is asked again, up to the judge's `attempts`. Raises `Stopped` as `run.rate` does; the same
+    What is neither yes nor no is asked again, up to the judge's `attempts`. Raises `Stopped` as `course.run` does; the same
     call resumes.
     """
     answers.enter(asked.identity)

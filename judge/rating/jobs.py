@@ -3,36 +3,37 @@
 Every step is in the ledger before the next one is taken: the file with the pairs behind each of its rows, the job made of
 it, each reply, the job's end. So the command may be stopped anywhere and run again days later: a file without a job is
 looked for among the endpoint's jobs before one is made of it, a job that runs is waited for, a job that has ended is
-collected, rows that are stored already left out. What a job left open (expired, an error, a row that never came back, no
-rating) goes into the next one, in batches half as large where there were replies, so that a pair that spoils its batch ends
-up alone.
+collected, rows that are stored already left out. What a job left open goes into the next one: rows that never came back or
+met an error that passes as they were, the others as with live requests.
 
 A job is paid for as a whole and cannot be stopped for what it costs, so the limits hold before one is made: its rows are
-counted, and estimated by the prices, and only those within the limits go into it. Controls are those of a direct run:
-canaries in the batches, their agreement looked at whenever a job has been collected, a share of the pairs rated again.
+counted, and estimated by the prices, and only those within the limits go into it.
 """
 
 import asyncio
 import json
-import signal
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_exponential
+
 from judge.batching import batches
 from judge.batching.batches import Batch, Item
-from judge.endpoint.answer import Unfit, Usage
+from judge.endpoint.answer import Answer, Unfit, Usage
 from judge.endpoint.client import Asked
 from judge.endpoint.refusals import Form
 from judge.judges.llm_judge import LlmJudge
 from judge.ledger import entries
+from judge.ledger.entries import Record
 from judge.ledger.ledger import Ledger
-from judge.ledger.tally import Job, Purpose, Sent, Tally
-from judge.rating import money
-from judge.rating.controls import Controls, Hider, Watcher, retests
-from judge.rating.money import NO_LIMITS, Limits, Spent
-from judge.rating.rating import Outcome
+from judge.ledger.tally import Job, Purpose, Sent
+from judge.rating import course, money
+from judge.rating.controls import Controls
+from judge.rating.course import Course, Reply
+from judge.rating.money import NO_LIMITS, Limits
+from judge.rating.task import Outcome, Reports, Task
+from judge.reading.replies import Reading
 from pools.dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
 
@@ -60,41 +61,9 @@ async def rate(
     controls: Controls | None = None,
     others: Sequence[Item] = (),
 ) -> Outcome:
-    """Have every pair rated that the ledger has no rating of, by jobs; returns when all are rated or given up.
-
-    Jobs that earlier calls made are collected first, whatever they were for; `others` are pairs that they may have asked for
-    besides `items`. With `controls`, expert-rated pairs are hidden among them, and when all are done a share of them is
-    rated once more. A request, for the limits, is one row of a job. Raises `Stopped` when it is interrupted, when a limit
-    allows no further job, or when a job ends without any reply; the same call goes on from there. Raises `UsageError` where
-    costs are limited and the prices unknown, or the ledger holds no seal of this judge.
-    """
-    judge_id = judge.identity.judge_id
-    if ledger.seal(judge_id) is None:
-        raise UsageError(f"{ledger.path}: judge {judge_id} is not sealed; seal it before its first rating")
-    if limits.cost is not None and not money.priced(prices):
-        raise UsageError("a job is estimated before it is made; set [prices] in judge.toml to use --max-cost with --batch-api")
-    jobs = _Jobs(
-        items,
-        purpose,
-        judge=judge,
-        ledger=ledger,
-        settings=settings,
-        seed=seed,
-        prices=prices,
-        note=note,
-        limits=limits,
-        controls=controls,
-        others=others,
-    )
-    remove = jobs.listen()
-    try:
-        await jobs.all()
-    finally:
-        remove()
-    tally, spent = jobs.tally, jobs.spent
-    failed = {item.pair: tally.failed[item.pair] for item in items if item.pair in tally.failed}
-    rated = sum(item.pair in tally.ratings for item in items)
-    return Outcome(rated, failed, spent.requests, spent.pairs, spent.usage, spent.total(prices))
+    """Return what `course.run` does of a `Task` of these, by jobs."""
+    task = Task(items, purpose, seed, settings, limits, prices, controls)
+    return await course.run(task, Jobs(judge, ledger, others=others), ledger=ledger, reports=Reports(note=note))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,120 +75,64 @@ class _Row:
     expected: Usage
 
 
-class _Jobs:
-    def __init__(
-        self,
-        items: Sequence[Item],
-        purpose: Purpose,
-        *,
-        judge: LlmJudge,
-        ledger: Ledger,
-        settings: JudgeSettings,
-        seed: int,
-        prices: PriceSettings,
-        note: Callable[[str], None],
-        limits: Limits,
-        controls: Controls | None,
-        others: Sequence[Item],
-    ) -> None:
-        self.tally: Tally = ledger.tally(judge.identity.judge_id)
-        self.spent = Spent()
-        self._purpose, self._identity, self._client = purpose, judge.identity, judge.client
-        self._ledger, self._settings, self._seed, self._note = ledger, settings, seed, note
-        self._prices, self._limits, self._controls = prices, limits, controls
-        self._hider = None if controls is None else Hider(controls, self.tally, seed)
-        self._watcher = None if controls is None else Watcher(self.tally, controls.experts, controls.relevant_from)
-        self._retested = controls is None
-        canaries = () if controls is None else controls.items
-        self._known = {item.pair: item for item in (*others, *canaries, *items)}
-        self._items = items
-        self._within: Sequence[Item] = items
+class Jobs:
+    """A transport of whole jobs: all that may be asked is asked, then waited for, then what is left, until nothing is.
+
+    Jobs that earlier calls made are collected first, whatever they were for; `others` are pairs that they may have asked for
+    besides the task's. A request, for the limits, is one row of a job. Besides what `course.run` raises, it raises `Stopped`
+    when a job ends without any reply, and `UsageError` where costs are limited and the prices unknown.
+    """
+
+    def __init__(self, judge: LlmJudge, ledger: Ledger, *, others: Sequence[Item] = ()) -> None:
+        self.judge_id = judge.identity.judge_id
+        self._identity, self._client, self._ledger = judge.identity, judge.client, ledger
+        self._tally = ledger.tally(self.judge_id)
+        self._known = {item.pair: item for item in others}
+        self._last: _Row | None = None
         self._interrupted = asyncio.Event()
         self._barren = 0
 
-    async def all(self) -> None:
+    async def work(self, course: Course) -> None:
         """Take up what earlier calls began, then make jobs of what is left until nothing is."""
-        size = self._settings.pairs_per_batch
-        self._within = self._allowed()
-        while True:
-            for job in list(self.tally.jobs.values()):
-                if await self._collect(job):
-                    size = max(1, min(size, job.size // 2))
-                self._watch()
-            left = self._left(self._within)
-            if not left and len(self._within) < len(self._items) and self._left(self._items):
-                raise Stopped(self._limits.pairs_reached)
-            if not left and not self._retested:
-                self._retested, size = True, self._settings.pairs_per_batch
-                left = self._retests()
-            if not left:
-                return
-            await self._upload(left, size)
+        task = course.task
+        if task.limits.cost is not None and not money.priced(task.prices):
+            raise UsageError(
+                "a job is estimated before it is made; set [prices] in judge.toml to use --max-cost with --batch-api"
+            )
+        canaries = () if task.controls is None else task.controls.items
+        self._known |= {item.pair: item for item in (*canaries, *task.items)}
+        await self._collect_all(course, earlier=True)
+        await course.begin()
+        while await self._upload(course):
+            await self._collect_all(course, earlier=False)
 
-    def _allowed(self) -> Sequence[Item]:
-        """Return the pairs that this call may have rated: as many as the limit says, besides those in jobs already."""
-        if self._limits.pairs is None:
-            return self._items
-        asked = {(search, function) for job in self.tally.jobs.values() for sent in job.batches.values()
-                 for _, search, function, *_ in sent}  # fmt: skip
-        left = [item for item in self._left(self._items) if item.pair not in asked]
-        if len(left) <= self._limits.pairs:
-            return self._items
-        return [item for batch in batches.plan(left, self._seed, settings=self._settings) for item in batch.items][
-            : self._limits.pairs
-        ]
+    async def keep(self, record: Record) -> Reading | None:
+        """Write a record at once: nothing else is to be done meanwhile."""
+        return self._ledger.add(record)[0]
 
-    def _left(self, items: Sequence[Item]) -> list[Item]:
-        """Return the pairs to be asked for; gives up those that were asked for often enough."""
-        tally, judge_id = self.tally, self._identity.judge_id
-        left = [item for item in items if item.pair not in tally.ratings and item.pair not in tally.failed]
-        exhausted = [item for item in left if tally.attempts.get(item.pair, 0) >= self._settings.attempts]
-        if exhausted:
-            reason = f"no rating after {self._settings.attempts} attempts"
-            self._ledger.add(*(entries.failure(judge_id, item.pair, reason=reason) for item in exhausted))
-        return [item for item in left if item.pair not in tally.failed]
+    def estimate(self, batch: Batch) -> Usage | None:
+        """Return what a batch can be expected to take; a judge that thinks at length is known by its replies so far."""
+        self._last = self._row(batch)
+        return self._last.expected
 
-    def _retests(self) -> list[Item]:
-        controls = self._controls
-        return [] if controls is None else retests(self._items, controls, tally=self.tally, seed=self._seed)
+    def interrupt(self, _course: Course) -> None:
+        """Wait for no job any longer."""
+        self._interrupted.set()
 
-    def _watch(self) -> None:
-        """Raise the alarm, once, when the agreement on canaries has fallen below the gate's."""
-        if self._watcher is not None and (alarm := self._watcher.alarm()) is not None:
-            self._note(alarm)
-
-    async def _upload(self, left: Sequence[Item], size: int) -> None:
-        """Upload files of batches within the limits; the jobs are made of them when they are collected."""
-        room = size if self._hider is None else self._hider.room(size)
-        planned = batches.plan(left, self._seed, settings=replace(self._settings, pairs_per_batch=room))
-        if self._hider is not None:
-            planned = self._hider.hide(planned, size)
-        rows = self._affordable(self._row(batch) for batch in planned)
-        for content, sent in _files(rows):
+    async def _upload(self, course: Course) -> bool:
+        """Upload all that may be asked now; says whether there was any. Jobs are made of the files when they are collected."""
+        uploaded = False
+        for content, sent in _files(self._rows(course)):
             file = await self._client.send(lambda content=content: self._client.upload(content))  # type: ignore[misc]
-            self._ledger.add(entries.upload(self._identity.judge_id, self._purpose, file=file, size=size, planned=sent))
+            size = course.task.settings.pairs_per_batch
+            self._ledger.add(entries.upload(self.judge_id, course.task.purpose, file=file, size=size, planned=sent))
+            uploaded = True
+        return uploaded
 
-    def _affordable(self, rows: Iterator[_Row]) -> Iterator[_Row]:
-        """Yield rows as long as the limits allow another one; raises `Stopped` where they do not allow the first."""
-        limits, spent = self._limits, self.spent
-        cost, first = spent.total(self._prices) or 0.0, spent.sent
-        for row in rows:
-            cost += money.cost(row.expected, self._prices)
-            refused = None
-            if limits.requests is not None and spent.sent >= limits.requests:
-                refused = limits.requests_reached
-            elif limits.cost is not None and cost > limits.cost:
-                already = spent.total(self._prices) or 0.0
-                refused = (
-                    f"${already:.4f} of ${limits.cost:g} are spent (--max-cost), and the next batch is estimated at "
-                    f"${money.cost(row.expected, self._prices):.4f}; the same command with more goes on"
-                )
-            if refused is not None and spent.sent == first:
-                raise Stopped(refused)
-            if refused is not None:
-                return
-            spent.sent += 1
-            yield row
+    def _rows(self, course: Course) -> Iterator[_Row]:
+        while (batch := course.ready(together=True)) is not None:
+            last, self._last = self._last, None
+            yield last if last is not None and last.batch is batch else self._row(batch)
 
     def _row(self, batch: Batch) -> _Row:
         prompt = batches.prompt(batch, self._identity)
@@ -228,12 +141,41 @@ class _Jobs:
         return _Row(batch, json.dumps(row).encode() + b"\n", self._expected(len(prompt), len(batch.entries)))
 
     def _expected(self, characters: int, pairs: int) -> Usage:
-        """Estimate a batch; a judge that thinks at length before it answers is known by its replies so far."""
-        usage, totals = money.expected(characters, pairs), self.tally.totals
+        usage, totals = money.expected(characters, pairs), self._tally.totals
         seen = round(pairs * totals.usage.completion / totals.pairs) if totals.pairs else 0
         return replace(usage, completion=max(usage.completion, seen))
 
-    async def _begin(self, job: Job) -> str:
+    async def _collect_all(self, course: Course, *, earlier: bool) -> None:
+        for job in list(self._tally.jobs.values()):
+            await self._collect(job, course, earlier=earlier)
+
+    async def _collect(self, job: Job, course: Course, *, earlier: bool) -> None:
+        """Wait for the end of a job and take in its replies; raises `Stopped` where another job would bring none either."""
+        job_id = await self._made(job)
+        found = await self._ended(job_id, len(job.batches), note=course.note)
+        form = self._client.form
+        for name in ("output_file_id", "error_file_id"):
+            if found.get(name):
+                content = await self._client.send(lambda name=name: self._client.download(f"/files/{found[name]}/content"))  # type: ignore[misc]
+                for line in content.splitlines():
+                    reply = self._reply(job, line, form=form, note=course.note)
+                    if reply is not None:
+                        job.stored.add(reply.source["custom_id"])
+                        await course.take(replace(reply, earlier=earlier))
+        self._ledger.add(entries.job_end(self.judge_id, job_id, file=job.file, status=str(found["status"])))
+        missing = job.batches.keys() - job.stored
+        for custom_id in sorted(missing):
+            await course.take(Reply(self._batch(job.batches[custom_id]), None, earlier=earlier))
+        if missing:
+            course.note(
+                f"job {job_id}: {found['status']}; {len(missing)} of {len(job.batches)} batches came back without a reply"
+            )
+        learnt = self._client.form is not form
+        self._barren = 0 if job.stored or learnt else self._barren + 1
+        if self._barren and (found["status"] != "completed" or self._barren >= MOST_BARREN):
+            raise Stopped(f"job {job_id} {found['status']} without any reply{_why(found)}; the same command makes another one")
+
+    async def _made(self, job: Job) -> str:
         """Return the id of the job made of a file, which an earlier call may have made without living to note it."""
         if job.job is not None:
             return job.job
@@ -244,89 +186,68 @@ class _Jobs:
                 "input_file_id": job.file,
                 "endpoint": "/v1/chat/completions",
                 "completion_window": "24h",
-                "metadata": {"judge_id": self._identity.judge_id},
+                "metadata": {"judge_id": self.judge_id},
             }
             made = [await self._client.send(lambda: self._client.post("/batches", request))]
         job_id = str(made[0]["id"])
-        self._ledger.add(entries.job(self._identity.judge_id, job_id, file=job.file))
+        self._ledger.add(entries.job(self.judge_id, job_id, file=job.file))
         return job_id
 
-    async def _collect(self, job: Job) -> bool:
-        """Wait for the end of a job and store its replies; says whether there was any. Ends the run where none is to come."""
-        job_id = await self._begin(job)
-        wait = FIRST_POLL
-        while (found := await self._client.send(lambda: self._client.get(f"/batches/{job_id}")))["status"] not in ENDED:
+    async def _ended(self, job_id: str, batches: int, *, note: Callable[[str], None]) -> dict[str, Any]:
+        """Look at a job until it has ended, and return what the endpoint says of it; an interrupt ends the waiting."""
+
+        def say(state: RetryCallState) -> None:
+            found = state.outcome.result() if state.outcome else {}
             counts = found.get("request_counts") or {}
-            self._note(f"job {job_id}: {found['status']}, {counts.get('completed', 0)} of {len(job.batches)} batches answered")
-            await self._client.pause(self._interrupted, wait)
-            wait = min(2 * wait, POLL)
+            note(f"job {job_id}: {found['status']}, {counts.get('completed', 0)} of {batches} batches answered")
+
+        async def pause(seconds: float) -> None:
+            await self._client.pause(self._interrupted, seconds)
             if self._interrupted.is_set():
                 raise Stopped(f"job {job_id} goes on at the endpoint; the same command collects it, also days later")
-        form = self._client.form
-        for name in ("output_file_id", "error_file_id"):
-            if found.get(name):
-                content = await self._client.send(lambda name=name: self._client.download(f"/files/{found[name]}/content"))  # type: ignore[misc]
-                for line in content.splitlines():
-                    self._store(job, line, form=form)
-        judge_id = self._identity.judge_id
-        answered = bool(job.stored)
-        self._ledger.add(entries.job_end(judge_id, job_id, file=job.file, status=str(found["status"])))
-        missing = len(job.batches) - len(job.stored)
-        if missing:
-            self._note(f"job {job_id}: {found['status']}; {missing} of {len(job.batches)} batches came back without a reply")
-        learnt = self._client.form is not form
-        self._barren = 0 if answered or learnt else self._barren + 1
-        if self._barren and (found["status"] != "completed" or self._barren >= MOST_BARREN):
-            raise Stopped(f"job {job_id} {found['status']} without any reply{_why(found)}; the same command makes another one")
-        return answered
 
-    def _store(self, job: Job, line: bytes, *, form: Form) -> None:
-        """Store what one row of a job's files brings, unless it is stored already; `form` is how its requests were worded."""
+        polling = AsyncRetrying(
+            retry=retry_if_result(lambda found: found["status"] not in ENDED),
+            wait=wait_exponential(FIRST_POLL, POLL),
+            before_sleep=say,
+            sleep=pause,
+        )
+        return await polling(self._client.send, lambda: self._client.get(f"/batches/{job_id}"))
+
+    def _reply(self, job: Job, line: bytes, *, form: Form, note: Callable[[str], None]) -> Reply | None:
+        """Return what one row of a job's files brings; None where that is nothing, or stored already.
+
+        `form` is how the job's requests were worded.
+        """
         try:
             row = json.loads(line)
             custom_id, response = str(row["custom_id"]), row.get("response")
         except (ValueError, KeyError, TypeError, AttributeError):
-            self._note(f"job {job.job}: a row that cannot be read is left out")
-            return
+            note(f"job {job.job}: a row that cannot be read is left out")
+            return None
         if custom_id not in job.batches:
-            self._note(f"job {job.job}: row {custom_id!r} was never sent and is left out")
-            return
+            note(f"job {job.job}: row {custom_id!r} was never sent and is left out")
+            return None
         if custom_id in job.stored or not isinstance(response, dict) or not isinstance(response.get("body"), dict):
-            return
+            return None
         batch = self._batch(job.batches[custom_id])
         prompt = batches.render(batch, self._identity)
         asked = Asked(prompt.text, batches.reply_schema(batch, self._identity.scale), form)
         status = response.get("status_code")
-        judge_id, source = self._identity.judge_id, {"file": job.file, "custom_id": custom_id}
+        answer: Answer | Unfit | None
         try:
             answer = self._client.read(status if isinstance(status, int) else 200, response["body"], asked=asked)
         except Unfit as unfit:
-            job.stored.add(custom_id)
-            if unfit.answer is not None:
-                self.spent.add(len(batch.entries), unfit.answer)
-                self._ledger.add(
-                    entries.discarded(judge_id, job.purpose, batch=batch, answer=unfit.answer, reason=unfit.reason) | source
-                )
-            if len(batch.entries) == 1 and batch.items[0].pair not in self.tally.ratings:
-                self._ledger.add(entries.failure(judge_id, batch.items[0].pair, reason=unfit.reason))
-            return
+            answer = unfit
         if answer is None:
-            return
-        answer = replace(answer, redacted=sum(prompt.redacted.values()))
-        self.spent.add(len(batch.entries), answer)
-        self._ledger.add(entries.reply(judge_id, job.purpose, batch=batch, answer=answer) | source)
+            return None
+        if isinstance(answer, Answer):
+            answer = replace(answer, redacted=sum(prompt.redacted.values()))
+        return Reply(batch, answer, job.purpose, {"file": job.file, "custom_id": custom_id})
 
     def _batch(self, sent: Sequence[Sent]) -> Batch:
         """Make the batch again that was sent; a pair that is no longer in the dataset has no texts, which only shows less."""
         return Batch(tuple((entry_id, self._known.get((a, b)) or Item((a, b), "", "")) for entry_id, a, b, *_ in sent))
-
-    def listen(self) -> Callable[[], object]:
-        """Let an interrupt end the waiting; returns what undoes that."""
-        if threading.current_thread() is not threading.main_thread():
-            return lambda: None
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._interrupted.set)
-        return lambda: loop.remove_signal_handler(signal.SIGINT)
 
 
 def _files(rows: Iterator[_Row]) -> Iterator[tuple[bytes, dict[str, Batch]]]:

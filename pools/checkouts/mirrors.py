@@ -11,11 +11,21 @@ import http.client
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
+
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    sleep_using_event,
+    stop_after_attempt,
+    stop_when_event_set,
+    wait_exponential,
+)
 
 from pools.checkouts.sources import Content, File, Missing
 from pools.dataset import files
@@ -30,12 +40,12 @@ TIMEOUT = 60.0
 CONCURRENCY = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Fault:
+class _Fault(Exception):
     """An answer, or none, after which asking again may help; `wait` is what the host asks for, in seconds."""
 
-    what: str
-    wait: float = 0.0
+    def __init__(self, what: str, wait: float = 0.0) -> None:
+        super().__init__(what)
+        self.wait = wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +57,10 @@ class Mirror:
 
     base: str
     cache: Path
-    sleep: Callable[[float], object] | None = None
+    sleep: Callable[[float], None] | None = None
     _stop: threading.Event = field(default_factory=threading.Event)
 
-    def read(self, wanted: Sequence[File]) -> Iterator[Content]:
+    def read(self, wanted: Sequence[File]) -> Generator[Content]:
         """Yield each file's content, what the cache has first, the rest as it comes.
 
         Raises `Stopped` naming the URL where an answer does not come after `ATTEMPTS` attempts; what came is in the cache.
@@ -90,24 +100,34 @@ class Mirror:
         url = self.url(file)
         # Up to twice the wait, by the URL, so that the threads do not come back as one.
         jitter = 1 + hashlib.sha256(url.encode()).digest()[0] / 256
-        fault = _Fault("not asked for")
-        for attempt in range(ATTEMPTS):
+        growing = wait_exponential(FIRST_WAIT * jitter, LONGEST_WAIT)
+
+        def wait(state: RetryCallState) -> float:
+            fault = state.outcome.exception() if state.outcome else None
+            return max(growing(state), min(LONGEST_WAIT, fault.wait) if isinstance(fault, _Fault) else 0.0)
+
+        def ask() -> bytes | Missing:
             if self._stop.is_set():
-                break
-            answer = _ask(url)
-            if not isinstance(answer, _Fault):
-                return answer
-            fault = answer
-            if attempt + 1 < ATTEMPTS:
-                wait = min(LONGEST_WAIT, max(fault.wait, FIRST_WAIT * 2**attempt * jitter))
-                (self.sleep or self._stop.wait)(wait)
-        raise Stopped(
-            f"{url}: {fault.what}, {ATTEMPTS} times; run the same command again to go on from {self.cache}, or list the "
-            "function in a file for --unresolved"
+                raise _Fault("not asked for")
+            return _ask(url)
+
+        asking = Retrying(
+            retry=retry_if_exception_type(_Fault),
+            stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(self._stop),
+            wait=wait,
+            sleep=self.sleep or sleep_using_event(self._stop),
+            reraise=True,
         )
+        try:
+            return asking(ask)
+        except _Fault as fault:
+            raise Stopped(
+                f"{url}: {fault}, {ATTEMPTS} times; run the same command again to go on from {self.cache}, or list the "
+                "function in a file for --unresolved"
+            ) from fault
 
 
-def _ask(url: str) -> bytes | Missing | _Fault:
+def _ask(url: str) -> bytes | Missing:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:  # noqa: S310  the base is checked to be HTTP
             content: bytes = answer.read()
@@ -117,7 +137,7 @@ def _ask(url: str) -> bytes | Missing | _Fault:
             if error.code in GONE:
                 return Missing(GONE[error.code])
             asked = error.headers.get("Retry-After") or ""
-            return _Fault(f"HTTP {error.code}", float(asked) if asked.isascii() and asked.isdigit() else 0.0)
+            raise _Fault(f"HTTP {error.code}", float(asked) if asked.isascii() and asked.isdigit() else 0.0) from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        return _Fault(f"no whole answer ({str(reason) or type(reason).__name__})")
+        raise _Fault(f"no whole answer ({str(reason) or type(reason).__name__})") from error

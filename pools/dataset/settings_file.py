@@ -1,11 +1,14 @@
 """Keys of a judge.toml changed in its text, so that comments and everything else in it stay as a person wrote them."""
 
-import json
 import re
 import tomllib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from pools.errors import UsageError
+
+if TYPE_CHECKING:
+    from tomlkit.items import Table
 
 Value = str | int | float | bool
 
@@ -13,52 +16,58 @@ Value = str | int | float | bool
 def changed(text: str, section: str, *, values: Mapping[str, Value]) -> str:
     """Return a TOML text with some keys of a section set.
 
-    A key's line is replaced, else its line that is commented out, else the key is put at the section's beginning; a missing
+    A key's value is replaced, else its line that is commented out, else the key is put at the section's beginning; a missing
     section is put at the end. Raises `UsageError` where the text is written in a form in which that does not come out right.
     """
-    lines = text.split("\n")
-    start = next((index for index, line in enumerate(lines) if _header(line) == section), None)
-    if start is None:
-        lines = [*([*lines, ""] if lines[-1] else lines), f"[{section}]"]
-        start = len(lines) - 1
-    for key, value in values.items():
-        written = f"{key} = {_toml(value)}"
-        end = next((index for index in range(start + 1, len(lines)) if _header(lines[index]) is not None), len(lines))
-        place = _place(lines, start + 1, end=end, key=key)
-        if place is None:
-            lines.insert(start + 1, written)
-        else:
-            lines[place] = written
-    out = "\n".join(lines).rstrip("\n") + "\n"
+    import tomlkit
+    from tomlkit.items import InlineTable, Table
+
+    text += "\n" if text and not text.endswith("\n") else ""
+    document = tomlkit.parse(text)
+    if section not in document:
+        document = tomlkit.parse(f"{text}\n[{section}]\n")
+    table = document[section]
+    if isinstance(table, InlineTable):
+        table.update(values)
+    elif isinstance(table, Table):
+        _set(table, values)
+    out = tomlkit.dumps(document).rstrip("\n") + "\n"
     _check(text, out, section=section, values=values)
     return out
 
 
-def _header(line: str) -> str | None:
-    found = re.match(r"\s*\[\s*([\w.-]+)\s*\]\s*(#.*)?$", line)
-    return found[1] if found else None
+def _set(table: "Table", values: Mapping[str, Value]) -> None:
+    import tomlkit
+
+    lines = table.value.body
+    given = [key for key in values if key in table]
+    for key in given:
+        table[key] = values[key]
+    for key in [key for key in values if key not in given]:
+        place = next((index for index, (_, line) in enumerate(lines) if _comments_out(line.as_string(), key)), None)
+        written = tomlkit.item(values[key])
+        written.trivia.trail = "\n"
+        # The lines are what is written; the table knows nothing of a key that is put among them, and is not asked any more.
+        if place is None:
+            lines.insert(0, (tomlkit.key(key), written))
+        else:
+            lines[place] = (tomlkit.key(key), written)
 
 
-def _place(lines: list[str], start: int, *, end: int, key: str) -> int | None:
-    for pattern in (rf"\s*{key}\s*=", rf"\s*#\s*{key}\s*="):
-        for index in range(start, end):
-            if re.match(pattern, lines[index]):
-                return index
-    return None
-
-
-def _toml(value: Value) -> str:
-    # JSON's words for these values are TOML's, but that it leaves one control character as it is.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _comments_out(line: str, key: str) -> bool:
+    return re.match(rf"\s*#\s*{re.escape(key)}\s*=", line) is not None
 
 
 def _check(text: str, out: str, *, section: str, values: Mapping[str, Value]) -> None:
     expected = tomllib.loads(text)
-    expected[section] = expected.get(section, {}) | dict(values)
+    before = expected.get(section, {})
+    expected[section] = before | dict(values) if isinstance(before, dict) else None
     try:
         right = tomllib.loads(out) == expected
     except tomllib.TOMLDecodeError:
         right = False
     if not right:
-        wanted = ", ".join(f"{key} = {_toml(value)}" for key, value in values.items())
+        import tomlkit
+
+        wanted = ", ".join(f"{key} = {tomlkit.item(value).as_string()}" for key, value in values.items())
         raise UsageError(f"judge.toml is written in a form that cannot be changed here; put into its [{section}]: {wanted}")

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pools import grid
 from pools.dataset.records import PairKey
 from pools.sampling.hits import Hit
 
@@ -91,8 +92,4 @@ def lines(document: Mapping[str, Any]) -> list[str]:
         (name, str(entry["returned"]), str(entry["unique"]), str(entry["expert_relevant"]))
         for name, entry in document["retrievers"].items()
     ]
-    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
-    return [
-        "  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, others, strict=True))])
-        for name, *cells in rows
-    ]
+    return grid.lines(rows, right=range(1, len(rows[0])))
