@@ -30,9 +30,10 @@ from judge.rating.rating import Outcome
 from pools.dataset import dataset, files
 from pools.dataset.records import Function, PairKey, Query
 from pools.dataset.settings import JudgeSettings, LlmSettings, PriceSettings, Settings
+from pools.engines import okapi
 from pools.engines.vectors import Vectors
 from pools.errors import DataError, Stopped, UsageError
-from pools.retrievers import bm25, llm
+from pools.retrievers import llm
 from pools.retrievers.llm import YesOrNo
 from pools.sampling import hits, pooled
 from pools.sampling.hits import Hit
@@ -402,7 +403,7 @@ def test_what_the_prefilter_leaves_out_stays_in_the_strata_with_its_true_probabi
     assert "go: llm.prefilter goes by bm25 alone" in done.err
     data = dataset.load(folder, SCALE)
     queries, functions = data.queries_of("go"), data.functions_of("go")
-    chosen = {hit.pair for hit in bm25.search(queries, functions, depth=3)}
+    chosen = {hit.pair for hit in okapi.search(queries, functions, depth=3)}
     assert {hit.pair for hit in hits.read(hits.path(folder, "go", retriever="llm"))} == chosen
     assert len(fake.requests) == len(chosen)
     loose = {hit.pair for hit in hits.read(hits.path(folder, "go", retriever="grep-any"))}
@@ -441,7 +442,7 @@ def test_the_prefilter_goes_by_bm25_and_embedding_together(capfd: Capture, tmp_p
             right = numpy.array(letters(entry.code))
             cosine[entry.id] = round(float(left @ right / numpy.sqrt((left @ left) * (right @ right))), 6)
         near = sorted(cosine, key=lambda name: (-cosine[name], name))[: llm.depth(4)]
-        words = [hit.function_id for hit in bm25.search([query], functions, depth=llm.depth(4))]
+        words = [hit.function_id for hit in okapi.search([query], functions, depth=llm.depth(4))]
         wanted |= {(query.search_id, name) for name in fused([words, near])[:4]}
     shown = texts(tmp_path, "go")
     assert Counter(fake.asked_pairs) == Counter(shown[pair] for pair in wanted)
@@ -497,7 +498,7 @@ def test_killed_and_started_again_it_asks_about_no_answered_pair_twice(tmp_path:
 def test_neither_and_missing_probabilities_are_counted(capfd: Capture, tmp_path: Path) -> None:
     folder = sample(tmp_path, 'model = "m"\nprefilter = 2', '"llm"')
     data = dataset.load(folder, SCALE)
-    first = bm25.search(data.queries_of("go"), data.functions_of("go"), depth=1)[0].pair
+    first = okapi.search(data.queries_of("go"), data.functions_of("go"), depth=1)[0].pair
     odd = texts(folder, "go")[first]
 
     def answer(search: str, code: str) -> tuple[str, dict[str, float]]:

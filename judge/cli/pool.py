@@ -198,9 +198,10 @@ def _retrieve(
         )
         found |= {} if flagged is None else {"grep-agent": flagged}
     if "bm25" in wanted:
+        from pools.dataset.partition import Partition
         from pools.retrievers import bm25
 
-        found["bm25"] = bm25.search(queries, functions, depth=workspace.settings.pool.bm25_depth)
+        found["bm25"] = bm25.hits(Partition(language, workspace.settings, workspace.scale, workspace.dataset))
     if "embedding" in wanted:
         from judge.cli import embedded
 

@@ -14,9 +14,8 @@ from judge.judges.questions import Answers, YesNo
 from judge.rating.money import NO_LIMITS, Limits
 from judge.rating.rating import Outcome
 from pools.dataset.records import Function, Query
-from pools.engines import vectors
+from pools.engines import okapi, vectors
 from pools.errors import UsageError
-from pools.retrievers import bm25
 from pools.retrievers import llm as retriever
 from pools.sampling.hits import Hit
 from prompts import templates
@@ -160,7 +159,7 @@ def _items(
     if not most:
         return [Item((search_id, name), search, code) for search_id, search in searches.items() for name, code in codes.items()]
     deep = retriever.depth(most)
-    rankings: list[retriever.Ranking] = [retriever.ranking_of(bm25.search(queries, functions, depth=deep))]
+    rankings: list[retriever.Ranking] = [retriever.ranking_of(okapi.search(queries, functions, depth=deep))]
     if made is None:
         note(f"{language}: llm.prefilter goes by bm25 alone, as there are no vectors")
     else:
