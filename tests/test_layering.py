@@ -56,11 +56,12 @@ def imports(path: Path) -> list[tuple[str, bool]]:
 @pytest.mark.parametrize("path", MODULES, ids=str)
 def test_imports_go_one_way(path: Path) -> None:
     is_cli = path.parts[:2] == ("judge", "cli") or path.name == "__main__.py"
+    is_step = path.parts[:2] == ("judge", "steps")
     for name, _ in imports(path):
         top = name.split(".")[0]
         assert top != "tests", f"{path} imports the tests"
         if top in MAY_IMPORT and not is_cli:
-            assert top in MAY_IMPORT[path.parts[0]], f"{path} imports {name}, against the one-way order"
+            assert is_step or top in MAY_IMPORT[path.parts[0]], f"{path} imports {name}, against the one-way order"
             assert not f"{name}.".startswith("judge.cli."), f"{path} imports judge.cli, which nothing may import"
 
 
@@ -86,8 +87,9 @@ def test_only_one_module_imports_openai() -> None:
 
 
 def test_retrievers_never_import_each_other() -> None:
-    retrievers = {path for path in MODULES if path.parts[:2] == ("pools", "retrievers") and path.stem != "__init__"}
-    assert len(retrievers) >= 5
-    for path in retrievers:
+    folder = [path for path in MODULES if path.parts[:2] == ("pools", "retrievers")]
+    retrievers = {path for path in folder if "\nRETRIEVER = " in (ROOT / path).read_text(encoding="utf-8")}
+    assert {path.stem for path in folder} - {path.stem for path in retrievers} == {"__init__", "registry", "retriever"}
+    for path in folder:
         names = {name.split(".")[2] for name, _ in imports(path) if name.startswith("pools.retrievers.")}
         assert not names & ({other.stem for other in retrievers} - {path.stem}), path

@@ -5,12 +5,14 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from judge.batching.batches import Item
-from judge.cli import embedded, endpoints
 from judge.cli.workspace import Workspace
 from judge.endpoint.client import Client, preload
 from judge.judges.identity import Identity
 from judge.judges.llm_judge import LlmJudge
 from judge.rating.rating import Judge
+from judge.steps import endpoints
+from pools.dataset.partition import Partition
+from pools.engines import vectors
 from pools.errors import UsageError
 from pools.sampling import pooled
 from prompts import templates
@@ -35,7 +37,7 @@ def baseline(workspace: Workspace, language: str) -> "Baseline":
 
     data = workspace.dataset
     queries, functions = data.queries_of(language), data.functions_of(language)
-    similar = embedded.similarity(workspace, language, queries=queries, functions=functions)
+    similar = vectors.similarity(Partition(language, workspace.settings, workspace.scale, data))
     return Baseline(
         queries,
         functions,

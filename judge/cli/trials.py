@@ -14,16 +14,21 @@ from tqdm import tqdm
 
 from gates.measures.tuning import Trial
 from judge.batching.batches import Item
-from judge.cli import endpoints, judges, seals, yesno
+from judge.cli import bars, judges, seals
 from judge.cli.workspace import Workspace, note
 from judge.endpoint.answer import Usage
+from judge.judges import questions
+from judge.judges.identity import Identity
 from judge.judges.questions import Answers, YesNo
 from judge.ledger import entries
 from judge.ledger.ledger import Ledger, records
 from judge.ledger.tally import Totals
 from judge.rating import money, rating
 from judge.rating.money import Limits
+from judge.steps import endpoints
+from judge.steps.progress import of_pairs
 from pools.dataset import dataset
+from pools.dataset.partition import Partition
 from pools.dataset.records import PairKey
 from pools.errors import UsageError
 from pools.retrievers import llm as retriever
@@ -104,9 +109,14 @@ def check(workspace: Workspace, settings: Sequence[Setting], *, of_retriever: bo
     """Raise `UsageError` for a setting that cannot be tried, so that no other is paid for before that is known."""
     for setting in settings:
         if of_retriever:
-            yesno.identity(_as_retriever(workspace, setting), setting.model)
+            _asking(_as_retriever(workspace, setting), setting.model)
         else:
             judges.identity(_as_judge(workspace, setting), setting.model)
+
+
+def _asking(workspace: Workspace, model: str) -> Identity:
+    partition = Partition(workspace.languages[0], workspace.settings, workspace.scale, workspace.dataset)
+    return questions.configured(partition, model)
 
 
 def _as_judge(workspace: Workspace, setting: Setting) -> Workspace:
@@ -138,14 +148,25 @@ def of_retriever(
 ) -> tuple[Trial, Limits]:
     """Have the retriever llm say yes or no to the pairs of every language, like `of_judge`; a hit has the highest rating."""
     tuned = _as_retriever(workspace, setting)
-    settings, chosen = tuned.settings, yesno.identity(tuned, setting.model)
+    settings, chosen = tuned.settings, _asking(tuned, setting.model)
     found = _Found(chosen.judge_id)
     for language, part in pairs.items():
         client = endpoints.client(settings, chosen.model, base_url=base_url, sampling=chosen.sampling)
         with Answers.open(_path(workspace, language, judge_id=chosen.judge_id)) as answers:
-            outcome = asyncio.run(
-                yesno.ask(tuned, language, items=part, asked=YesNo(chosen, client), answers=answers, limits=limits)
-            )
+            with bars.shown() as progress:
+                outcome = asyncio.run(
+                    questions.ask(
+                        part,
+                        YesNo(chosen, client),
+                        answers=answers,
+                        settings=settings.judge,
+                        seed=settings.seed,
+                        progress=of_pairs(progress, f"{language} llm", total=len(part)),
+                        limits=limits,
+                        prices=settings.prices,
+                        note=note,
+                    )
+                )
             given = answers.given(chosen.judge_id)
         limits = limits.less(outcome.requests, outcome.pairs, cost=outcome.cost)
         hits = {hit.pair for hit in retriever.hits(given, settings.llm.threshold)}

@@ -101,15 +101,15 @@ def tune(
 
 
 def _judges(workspace: Workspace, models: Sequence[str], *, prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
-    from judge.cli import endpoints
+    from judge.steps import endpoints
 
     named = models or (endpoints.model_name(workspace.settings, None),)
     return _combined(named, prompts or (workspace.settings.judge.prompt,), pairs=pairs or PAIRS)
 
 
 def _wordings(workspace: Workspace, models: Sequence[str], *, prompts: Sequence[str], pairs: Sequence[int]) -> "list[Setting]":
-    from judge.cli import endpoints
     from judge.judges import questions
+    from judge.steps import endpoints
 
     if pairs:
         raise UsageError("the retriever llm is asked about one pair at a time; leave --pairs out")

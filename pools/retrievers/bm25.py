@@ -5,9 +5,16 @@ Any shared word makes a score, so what a hit is has to be a matter of depth: the
 
 from pools.dataset.partition import Partition
 from pools.engines import okapi
+from pools.retrievers.retriever import Access, Retriever
 from pools.sampling.hits import Hit
 
 
-def hits(partition: Partition) -> tuple[Hit, ...]:
-    """Return each search's best `pool.bm25_depth` functions, with their scores."""
+def _hits(partition: Partition, _access: Access) -> tuple[Hit, ...]:
     return okapi.search(partition.queries, partition.functions, depth=partition.settings.pool.bm25_depth)
+
+
+RETRIEVER = Retriever(
+    "bm25",
+    "functions that share the most telling words with the search, identifiers taken apart: its best pool.bm25_depth",
+    _hits,
+)
