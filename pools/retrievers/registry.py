@@ -134,7 +134,7 @@ def _loaded(point: EntryPoint, package: str) -> Retriever:
     remedy = f"mend or uninstall {package}, or take it out of pool.retrievers in judge.toml"
     try:
         found = point.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"retriever {point.name!r} of the package {package} cannot be loaded ({type(error).__name__}: {error}); {remedy}"
         ) from error
