@@ -56,6 +56,26 @@ def test_strata_and_probabilities() -> None:
             assert own[pair] == PoolPair(*pair, names, None, None, (1,) * len(names), (None,) * len(names))
 
 
+def test_what_only_loose_retrievers_returned_is_sampled_and_counts_to_any_depth() -> None:
+    flagged = {
+        name: [Hit("q0", function_id, rank) for rank, function_id in enumerate(found, start=1)]
+        for name, found in (("grep-any", IDS[:6]), ("wide", IDS[3:9]), ("bm25", IDS[5:7]))
+    }
+    settings = PoolSettings(grep_any_sample=60, unflagged_sample=0, depth=1)
+    drawn = pooled.draw(
+        QUERIES[:1], frame.of(IDS, 1), hits=flagged, validation=set(), settings=settings, loose={"grep-any", "wide"}
+    )
+    strata = {entry.function_id: (entry.stratum, entry.retrievers) for entry in drawn}
+    assert strata.pop("f005") == (pooled.POOLED, ("bm25", "grep-any", "wide"))
+    assert strata == {
+        **dict.fromkeys(IDS[:3], (pooled.GREP_ANY_SAMPLE, ("grep-any",))),
+        **dict.fromkeys(IDS[3:5], (pooled.GREP_ANY_SAMPLE, ("grep-any", "wide"))),
+        **dict.fromkeys(IDS[6:9], (pooled.GREP_ANY_SAMPLE, ("wide",))),
+    }
+    plain = pooled.draw(QUERIES[:1], frame.of(IDS, 1), hits=flagged, validation=set(), settings=settings, loose={"grep-any"})
+    assert {entry.function_id for entry in plain if entry.stratum == pooled.POOLED} == {"f003", "f005"}
+
+
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_inputs_does_not_matter(rng: random.Random) -> None:
     flagged, validation = world(2)
