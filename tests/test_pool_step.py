@@ -72,3 +72,14 @@ def test_limits_and_plans_are_for_llm_alone(folder: Path) -> None:
         with pytest.raises(UsageError, match=r"are for the retriever llm, which pool.retrievers in judge.toml does not name"):
             refused()
     assert not (folder / "work").exists()
+
+
+def test_pairs_that_are_no_longer_worth_a_question_are_no_hits_whatever_was_answered(folder: Path) -> None:
+    with FakeApi(yesno=lambda _search, _code: ("Yes", {"Yes": 0.9, "No": 0.1})) as fake:
+        (every,) = pooling.pool(choose(folder, LLM), base_url=fake.url)
+        few = choose(folder, LLM.replace("prefilter = 0", 'prefilter = 1\n[embedding]\nmodel = "absent/model"'))
+        (best,) = pooling.pool(few, base_url=fake.url)
+        assert len(fake.requests) == 8
+    assert (every.hits["llm"], best.hits["llm"]) == (8, 2)
+    assert best.asked is not None
+    assert (best.asked.pairs, best.asked.yes, best.asked.hits, best.asked.requests) == (2, 2, 2, 0)

@@ -274,3 +274,19 @@ def test_commands_that_do_not_pool_load_no_package_of_others(folder: Path, tmp_p
     loaded = python(script).out.split()
     assert "judge.cli.pool" in loaded
     assert not [name for name in loaded if name.startswith(("pools.retrievers", "importlib.metadata"))]
+
+
+def test_what_goes_wrong_inside_a_package_is_told_as_its_fault(folder: Path, tmp_path: Path) -> None:
+    code = "from pools.retrievers.retriever import Retriever\nRETRIEVER = Retriever('torn', 'nothing', lambda *_: 1 / 0)\n"
+    fake_package(tmp_path, "broken_one", "torn", code=code)
+    choose(folder, "torn")
+    done = process("pool", "--data", folder, environment=environment(tmp_path))
+    assert done.code == 2
+    assert "python: retriever 'torn' of broken_one 0.1 failed (ZeroDivisionError: division by zero); tell those" in done.error
+
+
+def test_the_documented_package_is_the_one_that_is_tested() -> None:
+    page = (ROOT / "docs" / "retrievers.md").read_text(encoding="utf-8")
+    for name, kind in (("pyproject.toml", "toml"), ("first_words.py", "python")):
+        text = (ROOT / "tests" / "third_party_retriever" / name).read_text(encoding="utf-8")
+        assert f"```{kind}\n{text}```\n" in page

@@ -64,8 +64,7 @@ def pool(
 
     chosen = folder.load(data, langs)
     if dry_run:
-        plans = pooling.plan(chosen, model=model, note=note)
-        _show_plans(plans, as_json=as_json)
+        _show_plans(pooling.plan(chosen, model=model, note=note), as_json=as_json)
         return
     with bars.shown() as progress:
         drawn = pooling.pool(
@@ -79,6 +78,10 @@ def pool(
             note=note,
             progress=progress,
         )
+    _show_pools(drawn, as_json=as_json)
+
+
+def _show_pools(drawn: "tuple[DrawnPool, ...]", *, as_json: bool) -> None:
     if as_json:
         show_json({"languages": [entry.document() for entry in drawn]})
         return

@@ -149,7 +149,8 @@ def _loaded(point: EntryPoint, package: str) -> Retriever:
 def _guarded(retriever: Retriever, package: str) -> Retriever:
     """Return a retriever of someone else's whose faults are told in a line, and whose hits are what hits have to be."""
 
-    def hits(partition: Partition, access: Access) -> tuple[Hit, ...] | LeftOut:
+    def checked(partition: Partition, access: Access) -> tuple[Hit, ...] | LeftOut:
+        """Return the hits of the retriever, or raise `UsageError` for what went wrong in it."""
         try:
             found = retriever.hits(partition, access)
             return found if isinstance(found, LeftOut) else tuple(_sound(found, partition))
@@ -161,7 +162,7 @@ def _guarded(retriever: Retriever, package: str) -> Retriever:
                 "tell those who wrote it, or take it out of pool.retrievers in judge.toml"
             ) from error
 
-    return replace(retriever, hits=hits)
+    return replace(retriever, hits=checked)
 
 
 def _sound(found: Iterable[Hit], partition: Partition) -> Iterator[Hit]:
