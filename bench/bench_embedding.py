@@ -89,21 +89,28 @@ def measure(size: int) -> list[tuple[str, float, float]]:
     done("functions alone")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.parquet"
-        vectors.complete(path, Made(), texts)
+        vectors.complete(path, Made(), texts=texts)
         done("vectors made and kept")
-        made = vectors.complete(path, Made(), texts)
+        made = vectors.complete(path, Made(), texts=texts)
         done("vectors from the disk")
-    similar = vectors.between(made, queries, functions)
+    similar = vectors.between(made, queries, functions=functions)
     if similar is None:
         raise click.ClickException("a text has no vector")
-    learned = calibration.fit({pair: similar.cosine(pair) for pair in experts}, experts, set())
+    learned = calibration.fit({pair: similar.cosine(pair) for pair in experts}, experts, tuning=set())
     if learned is None:
         raise click.ClickException("nothing was learned from the ratings")
     del similar
     done("calibrated")
-    hits = embedding.search(queries, functions, made, learned, THRESHOLD)
+    hits = embedding.search(queries, functions, made=made, learned=learned, threshold=THRESHOLD)
     done(f"{len(hits)} hits")
-    pairs = pooled.draw(queries, frame.of([entry.id for entry in functions], 1), {"embedding": hits}, experts, PoolSettings())
+    pairs = pooled.draw(
+        queries,
+        frame.of([entry.id for entry in functions], 1),
+        hits={"embedding": hits},
+        validation=experts,
+        settings=PoolSettings(),
+        loose=frozenset(),
+    )
     done(f"pool of {len(pairs)} pairs")
     return steps
 

@@ -1,4 +1,4 @@
-"""A dataset folder as `pool`, `yesno`, `embedded`, `importing` and `corpus` see it, until they take partitions.
+"""A dataset folder as `importing` and `corpus` see it, until they take partitions.
 
 Everything else takes `pools.dataset.folder.DatasetFolder` and `pools.dataset.partition.Partition`; options and printing are in
 modules of their own.

@@ -84,13 +84,10 @@ def compare(hits: Mapping[str, Sequence[Hit]], relevant: Collection[PairKey]) ->
     return Contributions(tuple(parts), gold.total(), gold.total() - gold[0])
 
 
-def lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the figures of `Contributions.document` as a table: a line of headings, and one a retriever."""
-    rows = [("", "returned", "unique", f"of {document['expert_relevant']} expert-relevant")]
-    rows += [
-        (name, str(entry["returned"]), str(entry["unique"]), str(entry["expert_relevant"]))
-        for name, entry in document["retrievers"].items()
-    ]
+def lines(found: Contributions) -> list[str]:
+    """Return the figures as a table: a line of headings, and one a retriever."""
+    rows = [("", "returned", "unique", f"of {found.relevant} expert-relevant")]
+    rows += [(entry.retriever, str(entry.returned), str(entry.unique), str(entry.relevant)) for entry in found.retrievers]
     first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     return [
         "  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, others, strict=True))])
