@@ -13,15 +13,15 @@ from pathlib import Path
 
 from bench.bench_rate import Endpoint, measure
 from judge.batching.batches import Batch, Item
-from judge.cli import judges
-from judge.cli.workspace import open_workspace
 from judge.endpoint.answer import Answer, Usage
 from judge.judges.identity import Identity
 from judge.ledger import chain, entries
 from judge.ledger.tally import Purpose
 from judge.reading import replies
 from judge.reading.replies import Entry, Reading
+from judge.steps import chosen_judge
 from pools.dataset import files, tables
+from pools.dataset.folder import load
 from pools.dataset.records import PairKey
 from pools.dataset.settings import GateSettings
 from pools.sampling import pooled
@@ -86,7 +86,7 @@ def resuming(pairs: int) -> None:
             with tempfile.TemporaryDirectory() as place:
                 folder = Path(place)
                 known = dataset(folder, pairs, size)
-                judge = judges.identity(open_workspace(folder, ()), "m")
+                judge = chosen_judge.identity(next(iter(load(folder))), "m")
                 command = [sys.executable, "-m", "judge", "rate", "--data", str(folder), "--base-url", endpoint.url,
                            "--model", "m", "--continue", "--max-requests", "1"]  # fmt: skip
                 for done in (0, pairs - size):

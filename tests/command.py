@@ -40,10 +40,12 @@ def judge(capfd: pytest.CaptureFixture[str], *arguments: object) -> Finished:
     return Finished(ended.value.code, out, err)
 
 
-def process(*arguments: object, environment: Mapping[str, str] | None = None, folder: Path = ROOT) -> Finished:
-    """Run a command in a process of its own."""
+def process(
+    *arguments: object, environment: Mapping[str, str] | None = None, folder: Path = ROOT, module: str = "judge"
+) -> Finished:
+    """Run a command in a process of its own; `module` may be one that ends in the same command line."""
     done = subprocess.run(
-        [sys.executable, "-m", "judge", *map(str, arguments)],
+        [sys.executable, "-m", module, *map(str, arguments)],
         cwd=folder,
         env=None if environment is None else dict(environment),
         capture_output=True,

@@ -210,10 +210,12 @@ def rate_canaries(folder: Path, now: Callable[[int], int], first: int = 0) -> No
     path = work(folder, "python", "judgements.jsonl")
     data = dataset.load(folder, SCALE)
     pairs = sorted(data.experts_of("python"))[first : first + 40]
+    searches = {query.search_id: query.search for query in data.queries_of("python")}
+    codes = {function.id: function.code for function in data.functions_of("python")}
     with Ledger.open(path) as ledger:
         judge_id = ledger.judges()[0]
         before = ledger.ratings(judge_id)
-        batch = Batch.of([Item(pair, "search", "code") for pair in pairs])
+        batch = Batch.of([Item(pair, searches[pair[0]], codes[pair[1]]) for pair in pairs])
         ratings = [{"id": entry, "rating": now(before[item.pair])} for entry, item in batch.entries]
         answer = Answer(json.dumps({"ratings": ratings}), "stop", "m")
         ledger.add(entries.reply(judge_id, "pool", batch=batch, answer=answer))

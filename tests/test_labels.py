@@ -11,7 +11,7 @@ import pytest
 from bench import bench_coverage
 from bench.bench_coverage import Shape
 from gates.measures import agreement, interval, resampling
-from gates.measures.agreement import Integers
+from gates.measures.arrays import Integers
 from gates.verdict import gate_record, labels
 from gates.verdict.gate_record import GateRecord
 from pools.dataset import dataset

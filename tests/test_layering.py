@@ -21,15 +21,14 @@ SEEN_BY_CLI = ("judge.cli", "judge.steps", "pools.errors", "pools.dataset.folder
 RENDERED_BY_CLI = {
     "compare": ("gates.report.details",),
     "gate": ("gates.report.details", "gates.report.wording", "gates.verdict.findings"),
+    "importing": ("pools.formats.registry", "pools.formats.format"),
     "log": ("gates.release.journal",),
     "pool": ("pools.sampling.contribution", "pools.retrievers.registry"),
     "panel": ("gates.verdict.panels.METHODS",),
     "rate": ("judge.judges.JUDGES",),
-    "tune": ("gates.measures.tuning", "gates.measures.levels.Figure"),
+    "tune": ("gates.measures.tuning", "gates.measures.measure.Figure"),
 }
 """What a command imports to print a record as text, or to list the values that an option takes."""
-NOT_YET = {"importing", "corpus", "workspace"}
-"""Commands that still hold their own work, and what only they start from."""
 HEAVY = {
     "pandas",
     "sklearn",
@@ -115,7 +114,7 @@ def test_an_import_against_the_order_is_found(tmp_path: Path, place: str, line: 
     assert (not against_the_order(Path(place), tmp_path)) == sound
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if room(path) == "cli" and path.stem not in NOT_YET], ids=str)
+@pytest.mark.parametrize("path", [path for path in MODULES if room(path) == "cli"], ids=str)
 def test_the_command_line_holds_no_work(path: Path) -> None:
     """It takes what it does from the steps, and imports beside them only what opens a folder and what renders a record."""
     for name, _ in imports(path):
@@ -131,12 +130,12 @@ def test_only_the_command_line_knows_a_terminal() -> None:
 
 
 def test_no_two_modules_share_a_name() -> None:
-    """Except a command and its step, and a folder and the module in it that it is about."""
+    """Except a command and its step, a folder and the module in it that it is about, and each room's registry."""
     places: dict[str, list[Path]] = {}
     for path in MODULES:
         is_folder = path.stem == "__init__"
         name = path.parent.name if is_folder else path.stem
-        if not (not is_folder and path.parent.name == name) and name != "__main__":
+        if not (not is_folder and path.parent.name == name) and name not in {"__main__", "registry"}:
             places.setdefault(name, []).append(path.parent if is_folder else path)
     shared = {name: found for name, found in places.items() if len(found) > 1}
     pairs = {name: [Path("judge/cli", f"{name}.py"), Path("judge/steps", f"{name}.py")] for name in shared}

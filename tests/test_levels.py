@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
 from gates.measures import agreement, levels
+from gates.measures.measure import Figure
 
 SCALE = (0, 1, 2, 3)
 rows_strategy = st.lists(
@@ -92,7 +93,7 @@ def test_intervals_hold_their_figure_and_do_not_depend_on_order() -> None:
 def test_an_undefined_figure_is_none() -> None:
     found = levels.compare({("q", "f"): (3,)}, {("q", "f"): 3}, scale=SCALE, relevant_from=2, resamples=10, seed=1)
     assert (found.kappa.value, found.alpha.value, found.levels[0].recall.value) == (None, None, None)
-    assert found.levels[3].recall == levels.Figure(1.0, (1.0, 1.0))
+    assert found.levels[3].recall == Figure(1.0, (1.0, 1.0))
     assert levels.compare({}, {}, scale=SCALE, relevant_from=2, resamples=10, seed=1).leniency.value is None
 
 

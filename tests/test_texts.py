@@ -169,15 +169,15 @@ def test_export_says_whose_text_changed_and_lets_nothing_out(tmp_path: Path) -> 
     held = Evidence("judge", {}, Seal(GateSettings(), 2.0), changed={("q0", "f0"): Change(search=False, function=True)})
     with pytest.raises(GateClosed, match="q0 f0 was rated on another text of its function than there is now"):
         publication.check(data, "go", evidence=held, settings=None)  # type: ignore[arg-type]
-    line = evidence.changed_texts("go", held)
+    line = evidence.changed_texts("go", held.changed)
     assert line is not None
     assert line.startswith("1 pair was rated on texts that have changed since (function f0)")
     assert line in evidence.verdict(data, "go", evidence=held).notes
-    many = Evidence("judge", {}, held.seal, changed={(f"q{n % 2}", f"f{n:02}"): Change(n < 2, n > 0) for n in range(20)})
+    many = {(f"q{n % 2}", f"f{n:02}"): Change(n < 2, n > 0) for n in range(20)}
     line = evidence.changed_texts("go", many)
     assert line is not None
     assert "f10 and 9 more; searches q0, q1" in line
-    assert evidence.changed_texts("go", Evidence("judge", {}, held.seal)) is None
+    assert evidence.changed_texts("go", {}) is None
 
 
 def test_a_scan_pins_every_byte(tmp_path: Path) -> None:

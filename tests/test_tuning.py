@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gates.measures import agreement, tuning
-from gates.measures.levels import Figure
+from gates.measures.measure import Figure
 from gates.measures.tuning import Result, Trial
 from pools.dataset.records import PairKey
 

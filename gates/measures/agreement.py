@@ -12,14 +12,11 @@ from itertools import chain
 from operator import itemgetter
 
 import numpy as np
-import numpy.typing as npt
 
+from gates.measures.arrays import Booleans, Integers
+from gates.measures.standard import ALWAYS_F1, F1, KAPPA, PRECISION, RECALL
 from pools.dataset.records import PairKey
 from pools.relevance import is_relevant, is_relevant_rating, least_sum
-
-Booleans = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 MIN_BETWEEN_EXPERTS = 30
 """Pairs rated twice or more below which the experts' agreement is not shown: it would be noise."""
@@ -150,29 +147,20 @@ def total(given: Verdicts) -> Integers:
 def agreement(counts: Iterable[int]) -> Agreement:
     """Return the figures that follow from counts of pairs: relevant by both, judge alone, experts alone, neither.
 
-    - precision: both / relevant by the judge; recall: both / relevant by the experts (van Rijsbergen, Information
-      Retrieval, 1979, chapter 7); F1 = 2 both / (2 both + judge_only + expert_only), their harmonic mean, which is None
-      only where no pair is relevant on either side.
-    - kappa: (observed - expected) / (1 - expected) agreement of the two verdicts (Cohen, A coefficient of agreement for
-      nominal scales, 1960); None where both always say the same one thing.
-    - always_f1: the F1 of a judge that calls every pair relevant, the floor to read F1 against.
+    `gates.measures.standard` has their definitions.
     """
-    both, judge_only, expert_only, neither = map(int, counts)
-    pairs = both + judge_only + expert_only + neither
-    judged, experts, same = both + judge_only, both + expert_only, both + neither
-    # In whole numbers up to the one division, so that a value on the threshold compares as equal to it.
-    chance = judged * experts + (pairs - judged) * (pairs - experts)
+    both, judge_only, expert_only, neither = cells = tuple(map(int, counts))
     return Agreement(
-        pairs=pairs,
-        judge_relevant=judged,
-        expert_relevant=experts,
+        pairs=sum(cells),
+        judge_relevant=both + judge_only,
+        expert_relevant=both + expert_only,
         both=both,
-        same=same,
-        precision=_ratio(both, judged),
-        recall=_ratio(both, experts),
-        f1=_ratio(2 * both, 2 * both + judge_only + expert_only),
-        kappa=_ratio(same * pairs - chance, pairs * pairs - chance),
-        always_f1=_ratio(2 * experts, pairs + experts),
+        same=both + neither,
+        precision=PRECISION.scalar(cells),
+        recall=RECALL.scalar(cells),
+        f1=F1.scalar(cells),
+        kappa=KAPPA.scalar(cells),
+        always_f1=ALWAYS_F1.scalar(cells),
     )
 
 
@@ -186,9 +174,5 @@ def between_experts(experts: Mapping[PairKey, Sequence[int]], relevant_from: flo
         return None
     first = np.array([is_relevant_rating(given[0], relevant_from) for given in several])
     others = np.array([is_relevant(given[1:], relevant_from) for given in several])
-    both, either = int((first & others).sum()), int(first.sum() + others.sum())
-    return ExpertAgreement(len(several), int((first == others).sum()), _ratio(2 * both, either))
-
-
-def _ratio(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+    cells = [int((one & two).sum()) for one in (first, ~first) for two in (others, ~others)]
+    return ExpertAgreement(len(several), cells[0] + cells[3], F1.scalar(cells))

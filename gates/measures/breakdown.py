@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gates.measures import agreement, interval
-from gates.measures.agreement import Booleans, Integers
+from gates.measures.arrays import Booleans, Integers
 from pools.dataset.records import PairKey
 
 ALPHA = 0.05

@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from gates.measures.agreement import Integers
+from gates.measures.arrays import Integers
 
 LEVEL = 0.95
 

@@ -11,19 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from gates.measures import agreement, resampling
-from gates.measures.agreement import Floats, Integers
+from gates.measures.arrays import Floats, Integers
+from gates.measures.measure import Figure
+from gates.measures.standard import KAPPA
 from pools.dataset.records import PairKey
 from pools.relevance import is_relevant, is_relevant_rating
 
 WEIGHTS = 4_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure and its percentile interval over resampled searches; None where undefined (the interval: in a resample)."""
-
-    value: float | None
-    interval: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +106,8 @@ def compare(
             )
             for level, rating in enumerate(scale)
         ),
-        kappa=figure(lambda sums: _kappa(sums[:, cells:counts][:, [3, 1, 2, 0]].reshape(-1, 2, 2))),
-        weighted_kappa=figure(lambda sums: _kappa(sums[:, :cells].reshape(-1, size, size))),
+        kappa=figure(lambda sums: KAPPA.vectorised(sums[:, cells:counts].astype(np.int64))),
+        weighted_kappa=figure(lambda sums: _weighted_kappa(sums[:, :cells].reshape(-1, size, size))),
         alpha=Figure(_library_alpha(_values(pairs, scale), scale) if alpha.value is not None else None, alpha.interval),
         leniency=figure(lambda sums: _ratio(sums[:, -1], sums[:, :cells].sum(axis=1))),
     )
@@ -202,8 +196,8 @@ def _library_alpha(values: Integers, scale: Sequence[int]) -> float:
     return float(krippendorff.alpha(value_counts=values, value_domain=list(scale), level_of_measurement="ordinal"))
 
 
-def _kappa(tables: Floats) -> Floats:
-    """Kappa of each table of a stack with weights of squared distance, which for two levels is Cohen's own."""
+def _weighted_kappa(tables: Floats) -> Floats:
+    """Kappa of each table of a stack with weights of squared distance."""
     places = np.arange(tables.shape[1])
     weights = (places[:, None] - places[None, :]) ** 2
     rows, columns, pairs = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))

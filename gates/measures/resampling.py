@@ -17,7 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gates.measures.agreement import Booleans, Floats, Integers
+from gates.measures.arrays import Booleans, Floats, Integers
+from gates.measures.standard import F1
 
 LEVEL = 0.95
 CHUNK = 1_000_000
@@ -71,14 +72,9 @@ def f1_of_resamples(confusion: Integers, resamples: int, *, seed: int) -> Floats
 
 
 def f1_of(hits: Integers, errors: Integers) -> Floats:
-    """Return 2 hits / (2 hits + errors), 0 where it is undefined."""
-    return share_of(2 * hits, 2 * hits + errors)
-
-
-def share_of(part: Integers, whole: Integers) -> Floats:
-    """Return part / whole, 0 where it is undefined."""
-    share: Floats = np.divide(part, whole, out=np.zeros(len(whole)), where=whole != 0)
-    return share
+    """Return F1 of each pair of counts, 0 where it is undefined; whose the errors are does not matter to it."""
+    nothing = np.zeros_like(hits)
+    return np.nan_to_num(F1.vectorised(np.column_stack([hits, errors, nothing, nothing])), copy=False)
 
 
 def sums_of_resamples(rows: Integers, resamples: int, *, seed: int) -> Integers:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gates.measures import agreement, interval, resampling
-from gates.measures.agreement import Floats, Integers
-from gates.measures.levels import Figure
+from gates.measures.arrays import Floats, Integers
+from gates.measures.measure import Figure
 from gates.report import wording
 from pools.dataset.records import PairKey
 from pools.relevance import is_relevant_rating

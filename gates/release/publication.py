@@ -1,4 +1,4 @@
-"""What is published: queries, corpus, judgements and the dataset card, in the folder export/.
+"""What is published: queries, corpus, judgements and the dataset card, in the folder export/, and other forms of them there.
 
 Everything is checked before anything is written. A language whose judgements hold a judge's ratings must show where they
 come from (every one equal to the ledger's) and that its gate admits them, or an override on record; what poses as an expert's
@@ -7,7 +7,7 @@ exports are the same bytes.
 """
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gates.release import journal, qrels
@@ -15,33 +15,44 @@ from gates.report import card
 from gates.report.card import Chapter
 from gates.verdict import evidence as proof
 from gates.verdict.evidence import Evidence
-from pools.dataset import files, tables
+from pools.dataset import files
 from pools.dataset.dataset import Dataset
-from pools.dataset.records import function_row, qrel_row, query_row
 from pools.dataset.settings import Settings
 from pools.errors import DataError, GateClosed, UsageError
+from pools.formats import hf, registry
+from pools.formats.collection import Collection
 from pools.relevance import is_relevant_rating
 from prompts.scales import Scale
 
 FOLDER = "export"
 CARD = "README.md"
+FORMATS = (hf.FORMAT.name,)
+"""What is written unless something else is asked for; it alone lies in export/ itself, every other form in a folder there."""
 
 
-def export(data: Dataset, evidence: Mapping[str, Evidence], *, settings: Settings, scale: Scale) -> tuple[Path, ...]:
+def export(
+    data: Dataset,
+    evidence: Mapping[str, Evidence],
+    *,
+    settings: Settings,
+    scale: Scale,
+    formats: Sequence[str] = FORMATS,
+) -> tuple[Path, ...]:
     """Write the files of export/ and return their paths, the card last.
 
-    `evidence` has an entry for each language with a judge (see `gates.verdict.evidence.Evidence`). Raises `GateClosed` for
-    judge ratings that nothing admits, `DataError` where there is no corpus; in either case nothing is written.
+    `evidence` has an entry for each language with a judge (see `gates.verdict.evidence.Evidence`), `formats` are names of
+    `pools.formats.registry`. Raises `GateClosed` for judge ratings that nothing admits, `DataError` where there is no corpus or
+    a format cannot hold an id, `UsageError` for a format that cannot be written; in any case nothing is written.
     """
-    contents = render(data, evidence, settings=settings, scale=scale)
+    contents = render(data, evidence, settings=settings, scale=scale, formats=formats)
     folder = data.folder / FOLDER
     try:
         # All of it is on the disk before the first file of export/ changes.
         with tempfile.TemporaryDirectory(dir=data.folder, prefix=f".{FOLDER}.") as staged:
             for name, content in contents.items():
                 files.replace(Path(staged) / name, content)
-            folder.mkdir(exist_ok=True)
             for name in contents:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (Path(staged) / name).replace(folder / name)
     except OSError as error:
         raise UsageError(
@@ -50,29 +61,54 @@ def export(data: Dataset, evidence: Mapping[str, Evidence], *, settings: Setting
     return tuple(folder / name for name in contents)
 
 
-def render(data: Dataset, evidence: Mapping[str, Evidence], *, settings: Settings, scale: Scale) -> dict[str, bytes]:
-    """Return the content of each file of export/ by name, the card last; raises as `export` does."""
+def left_over(data: Dataset, formats: Sequence[str]) -> tuple[str, ...]:
+    """Return the formats beside these that an earlier export left in export/, where nothing updates them."""
+    folder = data.folder / FOLDER
+    places = {name: folder / ("qrels.jsonl.gz" if name in FORMATS else name) for name in registry.names()}
+    return tuple(name for name, place in places.items() if name not in formats and place.exists())
+
+
+def render(
+    data: Dataset,
+    evidence: Mapping[str, Evidence],
+    *,
+    settings: Settings,
+    scale: Scale,
+    formats: Sequence[str] = FORMATS,
+) -> dict[str, bytes]:
+    """Return the content of each file of export/ by its path there, the card last; raises as `export` does."""
+    writers = {name: registry.writer(name) for name in dict.fromkeys(formats)}
     if data.corpus is None:
         raise DataError(f"{data.folder}: no corpus.jsonl.gz (or .jsonl, .parquet); an export needs the functions")
     checked = [check(data, language, evidence=evidence.get(language), settings=settings) for language in data.languages]
     chapters = [chapter for chapter in checked if chapter is not None]
+    found = _collection(data)
+    relevant_from = {language: _relevant_from(evidence.get(language), settings) for language in data.languages}
+    contents = {
+        path if name in FORMATS else f"{name}/{path}": content
+        for name, write in writers.items()
+        for path, content in write(found, relevant_from).items()
+    }
+    return contents | {CARD: card.text(data, chapters, settings=settings, scale=scale).encode("utf-8", "backslashreplace")}
+
+
+def _collection(data: Dataset) -> Collection:
     place = {language: index for index, language in enumerate(data.languages)}
     queries = sorted(data.queries, key=lambda query: (place[query.language], query.search_id))
     corpus = sorted(
-        data.corpus, key=lambda function: (place.get(function.language, len(place)), function.language, function.id)
-    )  # fmt: skip
-    return {
-        "queries.jsonl.gz": files.compress(tables.lines(query_row(query) for query in queries)),
-        "corpus.jsonl.gz": files.compress(tables.lines(function_row(function) for function in corpus)),
-        "qrels.jsonl.gz": files.compress(tables.lines(qrel_row(qrel) for qrel in qrels.ordered(data, data.qrels))),
-        CARD: card.text(data, chapters, settings=settings, scale=scale).encode("utf-8", "backslashreplace"),
-    }
+        data.corpus or (), key=lambda function: (place.get(function.language, len(place)), function.language, function.id)
+    )
+    return Collection(tuple(queries), tuple(corpus), tuple(qrels.ordered(data, data.qrels)))
+
+
+def _relevant_from(evidence: Evidence | None, settings: Settings) -> float:
+    return settings.relevant_from if evidence is None else evidence.seal.relevant_from
 
 
 def check(data: Dataset, language: str, *, evidence: Evidence | None, settings: Settings) -> Chapter | None:
     """Return what the card tells of a language's judge, None without one; raises `GateClosed` where ratings may not leave."""
     events = journal.read(data.folder, language)
-    qrels.check(data, language, relevant_from=settings.relevant_from if evidence is None else evidence.seal.relevant_from)
+    qrels.check(data, language, relevant_from=_relevant_from(evidence, settings))
     if evidence is None:
         if qrels.carries(data, language):
             raise GateClosed(

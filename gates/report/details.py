@@ -2,7 +2,9 @@
 
 from gates.measures.breakdown import Breakdown
 from gates.measures.comparison import Comparison
-from gates.measures.levels import Figure, LeftOut, Levels
+from gates.measures.levels import LeftOut, Levels
+from gates.measures.measure import Figure
+from gates.measures.standard import ALWAYS_F1
 from gates.report import wording
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.labels import Needed
@@ -25,7 +27,7 @@ def bounds(
     """
     between = record.between_experts
     rows = [
-        ("floor: always relevant", wording.number(record.agreement.always_f1, 3)),
+        ("floor: always relevant", wording.figure(ALWAYS_F1, record.agreement.always_f1)),
         (
             "floor: baseline judge" + (f" by {sees}" if sees else ""),
             _not_run(no_baseline) if baseline is None else f"{baseline:.3f}",

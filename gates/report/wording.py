@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gates.measures import registry, standard
+from gates.measures.further import FurtherFigure
+from gates.measures.measure import Measure
 from gates.verdict import gate_record
 from gates.verdict.gate_record import GateRecord
 
 UNDEFINED = "undefined"
-COLUMNS = (
-    "language", "pairs", "relevant", "same", "precision", "recall", "F1", "kappa", "always", "95% interval", "share", "gate",
-)  # fmt: skip
 
 
 def render(record: GateRecord, more_labels: str | None = None) -> str:
@@ -26,11 +26,8 @@ def render(record: GateRecord, more_labels: str | None = None) -> str:
         ("experts relevant", str(figures.expert_relevant)),
         ("both relevant", str(figures.both)),
         ("same verdict", counted(figures.same, figures.pairs)),
-        ("precision", number(figures.precision)),
-        ("recall", number(figures.recall)),
-        ("F1", number(figures.f1)),
-        ("kappa", number(figures.kappa)),
-        ("F1 of always relevant", number(figures.always_f1, 3)),
+        *((measure.label, figure(measure, getattr(figures, measure.name))) for measure in standard.MEASURES),
+        *((registry.get(item.name).label, _further(item)) for item in record.further),
         ("between experts", _between(record)),
         ("95% interval of F1", interval(record.interval)),
         ("percentiles of resamples", interval(record.percentile)),
@@ -45,12 +42,14 @@ def render(record: GateRecord, more_labels: str | None = None) -> str:
 
 def table(records: Sequence[GateRecord]) -> str:
     """Return several languages' verdicts as an aligned table, a line each, then their notes."""
-    rows = [COLUMNS, *(_row(record) for record in records)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
+    present = {item.name for record in records for item in record.further}
+    measures = [*standard.MEASURES, *(measure for measure in registry.further() if measure.name in present)]
+    headings = [measure.heading or measure.label for measure in measures]
+    head = ("language", "pairs", "relevant", "same", *headings, "95% interval", "share", "gate")
+    rows = [head, *(_row(record, measures) for record in records)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
     lines = [
-        "  ".join(
-            f"{cell:<{width}}" if column in (0, len(COLUMNS) - 1) else f"{cell:>{width}}" for column, (cell, width) in cells
-        )
+        "  ".join(f"{cell:<{width}}" if column in (0, len(head) - 1) else f"{cell:>{width}}" for column, (cell, width) in cells)
         for row in rows
         for cells in [list(enumerate(zip(row, widths, strict=True)))]
     ]
@@ -99,6 +98,11 @@ def number(value: float | None, digits: int = 4) -> str:
     return UNDEFINED if value is None else f"{value:.{digits}f}"
 
 
+def figure(measure: Measure, value: float | None) -> str:
+    """Return a measure's figure as it is printed, or the word for one that is not defined."""
+    return UNDEFINED if value is None else format(value, measure.format)
+
+
 def counted(part: int, whole: int) -> str:
     """Return a count with its percentage of the whole."""
     return f"{part} ({part / whole:.0%})" if whole else str(part)
@@ -126,19 +130,22 @@ def _between(record: GateRecord) -> str:
     return f"{counted(between.same, between.pairs)} of {between.pairs} the same, F1 {number(between.f1, 3)}"
 
 
-def _row(record: GateRecord) -> tuple[str, ...]:
+def _further(item: FurtherFigure) -> str:
+    measure = registry.get(item.name)
+    return figure(measure, item.value) + (f" ({interval(item.interval)})" if measure.resampled else "")
+
+
+def _row(record: GateRecord, measures: Sequence[Measure]) -> tuple[str, ...]:
     figures = record.agreement
+    values = {item.name: item.value for item in record.further}
+    values |= {measure.name: getattr(figures, measure.name) for measure in standard.MEASURES}
     certain = "" if record.verdict == "incomplete" else f" ({'clear' if record.clear else 'uncertain'})"
     return (
         record.language,
         f"{figures.pairs}/{record.expert_pairs}" if figures.pairs < record.expert_pairs else str(figures.pairs),
         str(figures.expert_relevant),
         counted(figures.same, figures.pairs),
-        number(figures.precision),
-        number(figures.recall),
-        number(figures.f1),
-        number(figures.kappa),
-        number(figures.always_f1, 3),
+        *(figure(measure, values.get(measure.name)) for measure in measures),
         interval(record.interval),
         share(record.share),
         record.verdict + certain,

@@ -78,26 +78,28 @@ class Evidence:
     changed: Mapping[PairKey, ChangedTexts] = field(default_factory=dict)
     anchor: Anchor | None = None
 
-    def changed_functions(self) -> tuple[str, ...]:
-        """The functions whose code is no longer what was rated, sorted."""
-        return tuple(sorted({pair[1] for pair, change in self.changed.items() if change.function}))
 
-    def changed_searches(self) -> tuple[str, ...]:
-        """The searches whose text is no longer what was rated, sorted."""
-        return tuple(sorted({pair[0] for pair, change in self.changed.items() if change.search}))
+def changed_functions(changed: Mapping[PairKey, ChangedTexts]) -> tuple[str, ...]:
+    """Return the functions whose code is no longer what was rated, sorted."""
+    return tuple(sorted({pair[1] for pair, change in changed.items() if change.function}))
 
 
-def changed_texts(language: str, evidence: Evidence) -> str | None:
+def changed_searches(changed: Mapping[PairKey, ChangedTexts]) -> tuple[str, ...]:
+    """Return the searches whose text is no longer what was rated, sorted."""
+    return tuple(sorted({pair[0] for pair, change in changed.items() if change.search}))
+
+
+def changed_texts(language: str, changed: Mapping[PairKey, ChangedTexts]) -> str | None:
     """Return in one line which texts changed since they were rated, and what follows; None where none did."""
-    if not evidence.changed:
+    if not changed:
         return None
-    which = [("function", evidence.changed_functions()), ("search", evidence.changed_searches())]
+    which = [("function", changed_functions(changed)), ("search", changed_searches(changed))]
     named = "; ".join(_named(what, ids) for what, ids in which if ids)
-    one = len(evidence.changed) == 1
+    one = len(changed) == 1
     return (
-        f"{len(evidence.changed)} {'pair was' if one else 'pairs were'} rated on texts that have changed since ({named}), so "
-        f"the gate is closed for {'its rating' if one else 'their ratings'}; `judge rate --lang {language}` asks again, or "
-        f"restore the texts"
+        f"{len(changed)} {'pair was' if one else 'pairs were'} rated on texts that have changed since ({named}), so the gate "
+        f"is closed for {'its rating' if one else 'their ratings'}; `judge rate --lang {language}` asks again, or restore the "
+        "texts"
     )
 
 
@@ -119,7 +121,7 @@ def published(data: Dataset, language: str, *, settings: Settings) -> Evidence |
 
 def verdict(data: Dataset, language: str, *, evidence: Evidence, notes: Sequence[str] = ()) -> GateRecord:
     """Return the verdict that follows from a language's evidence under what was sealed."""
-    changed = changed_texts(language, evidence)
+    changed = changed_texts(language, evidence.changed)
     return gate_record.assess(
         language,
         data.experts_of(language),

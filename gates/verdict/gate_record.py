@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gates.measures import agreement, interval, resampling
-from gates.measures.agreement import Agreement, Booleans, ExpertAgreement, Integers
-from gates.verdict import hashes
+from gates.measures import agreement, further, interval, registry, resampling
+from gates.measures.agreement import Agreement, ExpertAgreement
+from gates.measures.further import FurtherFigure
+from gates.verdict import conditions, hashes
+from gates.verdict.conditions import Condition
 from gates.verdict.seal import Seal
 from pools.dataset import dataset, files
 from pools.dataset.records import PairKey
@@ -31,16 +33,6 @@ SEED = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """A further condition of the gate: the least value asked for, the value measured (None: undefined), whether it is met."""
-
-    name: str
-    least: float
-    value: float | None
-    met: bool
-
-
-@dataclass(frozen=True, slots=True)
 class GateRecord:
     """The verdict for one language and one judge, and everything that it follows from.
 
@@ -48,7 +40,8 @@ class GateRecord:
     and `share` (of the resamples that pass) those of `gates.measures.resampling`, None where no pair was rated or F1 is
     undefined; `clear` says whether the resamples give the verdict too, at `confidence`; `expert_pairs` is how many pairs
     there are to rate, `left_out` how many more belong to searches that do not count; the two hashes are of all the language's
-    expert ratings and of the judge's ratings of those pairs.
+    expert ratings and of the judge's ratings of those pairs; `further` are the figures of registered measures beyond those of
+    the agreement.
     """
 
     language: str
@@ -74,6 +67,7 @@ class GateRecord:
     seed: int
     resamples: int
     notes: tuple[str, ...] = ()
+    further: tuple[FurtherFigure, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -108,10 +102,10 @@ def assess(
     counted = pairs.without(left_out)
     confusion = agreement.verdicts(counted, relevant_from).confusion()
     figures = agreement.agreement(confusion.sum(axis=0))
-    conditions = _conditions(figures, gate, full=_share_in(full, counted.keys))
-    resampled = resampling.resample(confusion, gate.f1, resamples=gate.resamples, seed=seed, passes=_passes(conditions, gate))
+    asked = conditions.measured(figures, gate, full=_share_in(full, counted.keys))
+    resampled = resampling.resample(confusion, gate.f1, resamples=gate.resamples, seed=seed, passes=conditions.passes(asked))
     share = resampled.share if resampled else None
-    verdict, clear = _verdict(figures, conditions, expert_pairs=len(counted.keys), share=share, gate=gate)
+    verdict, clear = _verdict(figures, asked, expert_pairs=len(counted.keys), share=share, gate=gate)
     return GateRecord(
         language=language,
         judge_id=judge_id,
@@ -122,7 +116,7 @@ def assess(
         require_confidence=gate.require_confidence,
         relevant_from=relevant_from,
         agreement=figures,
-        conditions=conditions,
+        conditions=asked,
         interval=interval.of_f1(confusion),
         percentile=resampled.interval if resampled and figures.f1 is not None else None,
         share=share,
@@ -136,6 +130,7 @@ def assess(
         seed=seed,
         resamples=gate.resamples,
         notes=tuple(notes),
+        further=further.figures(confusion, registry.further(), resamples=gate.resamples, seed=seed),
     )
 
 
@@ -143,48 +138,12 @@ def _share_in(full: Collection[PairKey] | None, keys: Sequence[PairKey]) -> floa
     return None if full is None or not keys else sum(key in full for key in keys) / len(keys)
 
 
-def _conditions(figures: Agreement, gate: GateSettings, *, full: float | None) -> tuple[Condition, ...]:
-    asked: list[tuple[str, float, float | None]] = [
-        ("precision", gate.precision, figures.precision),
-        ("recall", gate.recall, figures.recall),
-        ("kappa", gate.kappa, figures.kappa),
-        ("relevant_pairs", gate.relevant_pairs, figures.expert_relevant),
-        ("full_batches", gate.full_batches, full),
-    ]
-    return tuple(
-        Condition(name, least, value, value is not None and value >= least) for name, least, value in asked if least > 0
-    )
-
-
-def _passes(conditions: Sequence[Condition], gate: GateSettings) -> resampling.Passes | None:
-    if not conditions:
-        return None
-    # How many pairs there are, and how they were asked for, is no estimate, so it is not resampled.
-    counts = all(condition.met for condition in conditions if condition.name in {"relevant_pairs", "full_batches"})
-
-    def passes(sums: Integers) -> Booleans:
-        """Say of each resample's sums whether the further conditions hold."""
-        both, judge_only, expert_only, _ = sums.T.astype(float)
-        pairs, judged, experts = sums.sum(axis=1, dtype=float), both + judge_only, both + expert_only
-        chance = judged * experts + (pairs - judged) * (pairs - experts)
-        kappa = resampling.share_of((pairs - judge_only - expert_only) * pairs - chance, pairs * pairs - chance)
-        met: Booleans = (
-            (resampling.share_of(both, judged) >= gate.precision)
-            & (resampling.share_of(both, experts) >= gate.recall)
-            & ((kappa >= gate.kappa) | (gate.kappa == 0))
-            & counts
-        )
-        return met
-
-    return passes
-
-
 def _verdict(
-    figures: Agreement, conditions: Sequence[Condition], *, expert_pairs: int, share: float | None, gate: GateSettings
+    figures: Agreement, asked: Sequence[Condition], *, expert_pairs: int, share: float | None, gate: GateSettings
 ) -> tuple[Verdict, bool]:
     if share is None or figures.pairs < expert_pairs:
         return "incomplete", False
-    if figures.f1 is None or figures.f1 < gate.f1 or not all(condition.met for condition in conditions):
+    if figures.f1 is None or figures.f1 < gate.f1 or not all(condition.met for condition in asked):
         # Rounded because 1 - 0.95 is a little more than 0.05.
         return "missed", share <= round(1 - gate.confidence, 12)
     clear = share >= gate.confidence
@@ -197,8 +156,11 @@ def path(folder: Path, language: str) -> Path:
 
 
 def document(record: GateRecord) -> dict[str, Any]:
-    """Return a record as a JSON object."""
-    return {"format": FORMAT, **dataclasses.asdict(record)}
+    """Return a record as a JSON object; `further` is in it where there is a further measure."""
+    made = {"format": FORMAT, **dataclasses.asdict(record)}
+    if not record.further:
+        del made["further"]
+    return made
 
 
 def write(path: Path, record: GateRecord) -> None:
@@ -223,6 +185,10 @@ def read(path: Path) -> GateRecord | None:
             interval=_interval(given.pop("interval")),
             percentile=_interval(given.pop("percentile")),
             notes=tuple(given.pop("notes")),
+            further=tuple(
+                FurtherFigure(str(entry["name"]), entry["value"], _interval(entry["interval"]))
+                for entry in given.pop("further", ())
+            ),
             **given,
         )
     except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
@@ -251,26 +217,13 @@ def admits(
     `experts` and `ratings` are the present ones, `seal` what was fixed before the first rating, `stated` what judge.toml says
     now (only named in the message), `left_out` the searches that do not count, `alarms` what has been found wrong with the
     judge since the verdict, a line each, `full` the pairs rated in batches of the production's size. Ratings pass only where
-    there are no alarms, a verdict computed afresh is `passed`, and the record equals it in everything but its notes.
+    there are no alarms, a verdict computed afresh is `passed`, and the record equals it in everything but its notes, and such
+    further figures as only one of the two has.
     """
     again = f"run `judge gate --lang {language}` again"
     if record is None:
         raise GateClosed(f"{language}: no gate record; run `judge gate --lang {language}`")
-    if record.language != language:
-        raise GateClosed(f"{language}: its gate record is that of {record.language}; {again}")
-    if record.judge_id != judge_id:
-        raise GateClosed(
-            f"{language}: the gate record is of judge {record.judge_id}, these ratings are by {judge_id} (another model, "
-            f"prompt, scale or batch makes another judge); rate and gate with this judge, or go back to the other's settings"
-        )
-    gold = hashes.of_gold(experts, left_out)
-    if seal.gold_sha256 not in (None, gold):
-        raise GateClosed(
-            f"{language}: the expert ratings are not those sealed before the first rating ({seal.gold_sha256} then, {gold} "
-            f"now); restore them, or seal the new ones with `judge gate --reseal REASON`"
-        )
-    if record.gold_sha256 != gold:
-        raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
+    _same_subject(record, language, judge_id=judge_id, gold=hashes.of_gold(experts, left_out), seal=seal)
     _same_conditions(record, language, seal=seal)
     fresh = assess(
         language,
@@ -286,11 +239,11 @@ def admits(
     )
     if fresh.ratings_sha256 != record.ratings_sha256:
         raise GateClosed(f"{language}: the judge's ratings of expert-rated pairs changed since the verdict; {again}")
-    if fresh != record:
-        names = ", ".join(
-            item.name for item in dataclasses.fields(record) if getattr(fresh, item.name) != getattr(record, item.name)
+    differing = _differences(fresh, record)
+    if differing:
+        raise GateClosed(
+            f"{language}: the gate record does not follow from the ratings ({', '.join(differing)}): it was edited; {again}"
         )
-        raise GateClosed(f"{language}: the gate record does not follow from the ratings ({names}): it was edited; {again}")
     if not fresh.passed:
         raise GateClosed(f"{language}: {refusal(fresh)}" + "".join(f"; {line}" for line in _stated(seal, stated)))
     if alarms:
@@ -298,8 +251,33 @@ def admits(
     return fresh
 
 
+def _same_subject(record: GateRecord, language: str, *, judge_id: str | None, gold: str, seal: Seal) -> None:
+    again = f"run `judge gate --lang {language}` again"
+    if record.language != language:
+        raise GateClosed(f"{language}: its gate record is that of {record.language}; {again}")
+    if record.judge_id != judge_id:
+        raise GateClosed(
+            f"{language}: the gate record is of judge {record.judge_id}, these ratings are by {judge_id} (another model, "
+            f"prompt, scale or batch makes another judge); rate and gate with this judge, or go back to the other's settings"
+        )
+    if seal.gold_sha256 not in (None, gold):
+        raise GateClosed(
+            f"{language}: the expert ratings are not those sealed before the first rating ({seal.gold_sha256} then, {gold} "
+            f"now); restore them, or seal the new ones with `judge gate --reseal REASON`"
+        )
+    if record.gold_sha256 != gold:
+        raise GateClosed(f"{language}: the expert ratings were edited since the verdict; restore them, or {again}")
+
+
+def _differences(fresh: GateRecord, record: GateRecord) -> tuple[str, ...]:
+    """Return the names of the fields in which a record is not the one computed afresh."""
+    one = dataclasses.replace(fresh, further=further.compared(fresh.further, record.further))
+    other = dataclasses.replace(record, further=further.compared(record.further, fresh.further))
+    return tuple(item.name for item in dataclasses.fields(one) if getattr(one, item.name) != getattr(other, item.name))
+
+
 def _same_conditions(record: GateRecord, language: str, *, seal: Seal) -> None:
-    conditions = [
+    compared = [
         ("threshold", record.threshold, seal.gate.f1),
         ("confidence", record.confidence, seal.gate.confidence),
         ("require_confidence", record.require_confidence, seal.gate.require_confidence),
@@ -307,7 +285,7 @@ def _same_conditions(record: GateRecord, language: str, *, seal: Seal) -> None:
         ("relevant_from", record.relevant_from, seal.relevant_from),
         ("split", record.split, seal.gate.split),
     ]
-    for name, has, sealed in conditions:
+    for name, has, sealed in compared:
         if has != sealed:
             raise GateClosed(
                 f"{language}: the gate record has {name} {has}, sealed is {sealed}; run `judge gate --lang {language}` again, "

@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from gates.measures.agreement import Floats, Integers
+from gates.measures.arrays import Floats, Integers
 from gates.release import qrels
 from gates.verdict.evidence import PooledBy
 from gates.verdict.gate_record import GateRecord

@@ -36,6 +36,9 @@ class _Bars:
             self._bar.set_postfix_str(f"{progress.tokens} tokens{cost}, {progress.failed} failed", refresh=False)
         self._bar.total = progress.total
         self._bar.update(progress.done - self._bar.n)
+        if progress.done == progress.total:
+            # Its line ends here, so that a note does not go on behind it.
+            self._bar.close()
 
     def close(self) -> None:
         """End the bar that is shown, if there is one."""

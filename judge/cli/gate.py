@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv", help="Where --suggest writes the pairs."
 )
 @click.option("--reseal", metavar="REASON", help="Seal what judge.toml and the expert ratings say now; stays on record.")
+@click.option("--expect", metavar="HEAD", help="Fail unless the ledger is at this head, or SHA-256, as a card states it.")
 @click.pass_context
 def gate(
     context: click.Context,
@@ -39,6 +40,7 @@ def gate(
     suggest: int | None,
     out: Path | None,
     reseal: str | None,
+    expect: str | None,
 ) -> None:
     """Tell how the judge agrees with the experts, and whether its ratings may leave.
 
@@ -58,6 +60,7 @@ def gate(
       judge gate --data ../shared/csn --json
       judge gate --lang go --suggest 100 --out to-rate.csv
       judge gate --lang go --reseal "raised the threshold to 0.7 before publishing"
+      judge gate --lang go --expect 4f0c2a9b7d11e385
     """
     from judge.steps import gate as step
 
@@ -68,7 +71,7 @@ def gate(
     found = folder.load(data, langs)
     if suggest is not None and len(found.languages) > 1:
         raise UsageError(f"--suggest draws for one language; name it with --lang: {', '.join(found.languages)}")
-    gated = step.gate(found, judge=judge_id, reseal=reseal)
+    gated = step.gate(found, judge=judge_id, reseal=reseal, expect=expect)
     show(
         form,
         lambda: text(gated, step.details(gated) if details else None),

@@ -44,5 +44,7 @@ def show_merged(merged: "Merged") -> None:
     for done in merged.languages:
         override = " by override" if done.override else ""
         click.echo(f"{done.language}: {done.pairs} pairs rated by judge {done.judge_id} merged{override}")
+        if done.changed is not None:
+            note(f"{done.language}: {done.changed}")
     for error in merged.refused:
         note(f"judge: {error}")

@@ -12,7 +12,7 @@ from pools.dataset import folder
 from pools.errors import GateClosed
 
 if TYPE_CHECKING:
-    from gates.measures.levels import Figure
+    from gates.measures.measure import Figure
     from gates.measures.tuning import Result
 
 

@@ -137,7 +137,7 @@ class Answers(Ledger):
             sent=[(entry_id, search_id, function_id, *shown)],
             ratings=ratings,
             faults=faults,
-            texts=self._texts,
+            texts=self.texts,
         )
         return Reading({entry_id: entry}, ())
 

@@ -48,7 +48,7 @@ class Ledger:
 
     def __init__(self, path: Path, clock: Now = now, *, texts: Texts | None = None) -> None:
         self.path = path
-        self._texts = texts
+        self.texts = texts
         self.notes: tuple[str, ...] = ()
         self.history: tuple[SealEntry, ...] = ()
         self._now = clock
@@ -182,6 +182,27 @@ class Ledger:
         self.store(staged)
         return self.settle(staged)[-len(added) :] if added else []
 
+    def transcribe(self, groups: Iterable[Sequence[Record]]) -> None:
+        """Append another ledger's lines as they are, with their times, but for readings: these are made anew by today's rules.
+
+        Where the rules are those that read it before, the copy is the same file, byte for byte. Each group is written at once;
+        raises as `add` does, and `KeyError` for a reading whose reply did not come before it.
+        """
+        fresh: dict[int, Record] = {}
+        for group in groups:
+            lines = []
+            for record in group:
+                if record["kind"] == "reading":
+                    lines.append(fresh.pop(record["number"]))
+                    continue
+                lines.append(record)
+                self._take(record)
+                if record["kind"] == "reply":
+                    self._number = record["number"]
+                    fresh[self._number] = self._held.pop()
+            self.store(lines)
+        self._held += fresh.values()
+
     def stage(self, added: Iterable[Record]) -> list[Record]:
         """Return records ready to be stored: behind the readings that were held back, with time, and replies numbered."""
         staged, self._held = self._held, []
@@ -194,8 +215,8 @@ class Ledger:
 
     def _bound(self, record: Record) -> Record:
         """Return a record with the texts that it is about, where whoever made it could not know them."""
-        if record["kind"] == "failure" and self._texts is not None and "texts" not in record:
-            shown = self._texts.shown(*record["pair"])
+        if record["kind"] == "failure" and self.texts is not None and "texts" not in record:
+            shown = self.texts.shown(*record["pair"])
             return record if shown is None else record | {"texts": list(shown)}
         if "custom_id" in record:
             # A job's reply is to what was uploaded, which the dataset may not hold any more.
@@ -262,9 +283,9 @@ class Ledger:
 
     def _is_changed(self, search_id: str, function_id: str, *, shown: Sequence[str]) -> bool:
         """Return whether a pair's texts are others now than those shown (none in ledgers of older releases)."""
-        if self._texts is None or not shown:
+        if self.texts is None or not shown:
             return False
-        return self._texts.change(search_id, function_id, shown=(shown[0], shown[1])) is not None
+        return self.texts.change(search_id, function_id, shown=(shown[0], shown[1])) is not None
 
     def _read(self, reply: Record) -> Reading:
         """Read a reply with today's rules, take in the result, and hold its reading back."""
@@ -316,7 +337,7 @@ class Ledger:
             sent=sent,
             ratings=reading["ratings"],
             faults=reading["faults"],
-            texts=self._texts,
+            texts=self.texts,
         )
 
     def _load(self) -> None:

@@ -22,8 +22,9 @@ class Replayed:
 
 
 def replay(source: Path, target: Ledger) -> Replayed:
-    """Copy seals, replies and failures, in order and with their times, and read every reply anew.
+    """Copy every line, in order and with its time, and read every reply anew.
 
+    Read by the same rules, the copy is the same file, so what is computed from it is the same too, its anchor included.
     Raises `UsageError` where the target already says something of a judge, or there is no source; `DataError` where the
     source was changed by hand.
     """
@@ -31,11 +32,16 @@ def replay(source: Path, target: Ledger) -> Replayed:
         raise UsageError(f"{source}: no such ledger; name one with --replay")
     if source.resolve() == target.path.resolve() or target.judges():
         raise UsageError(f"{target.path}: already holds a judge's replies; replay into a dataset without a ledger")
-    before = Ledger.read(source)
+    before = Ledger.read(source, texts=target.texts)
     count = 0
-    for group in _groups(_copied(source)):
-        count += sum(record["kind"] == "reply" for record in group)
-        target.add(*group)
+
+    def counted() -> Iterator[list[Record]]:
+        nonlocal count
+        for group in _groups(_copied(source)):
+            count += sum(record["kind"] == "reply" for record in group)
+            yield group
+
+    target.transcribe(counted())
     changed = {
         judge_id: len(set(before.ratings(judge_id).items()) ^ set(target.ratings(judge_id).items()))
         for judge_id in before.judges()
@@ -50,8 +56,7 @@ def _copied(source: Path) -> Iterator[Record]:
             last += 1
             if record["number"] != last:
                 raise DataError(f"{source}: reply {record['number']} where {last} should be; restore the file from a copy")
-        if record["kind"] != "reading":
-            yield {key: value for key, value in record.items() if key != "chain"}
+        yield {key: value for key, value in record.items() if key != "chain"}
 
 
 def _groups(records: Iterable[Record]) -> Iterator[list[Record]]:

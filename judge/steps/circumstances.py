@@ -6,8 +6,8 @@ from gates.verdict.findings import Circumstances, Findings
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.seal import searches_left_out
 from judge.ledger import placement
-from judge.ledger.ledger import Ledger
-from judge.steps import chosen_judge
+from judge.ledger.texts import Texts
+from judge.steps import chosen_judge, ledgers
 from pools.dataset.partition import Partition
 from pools.dataset.records import PairKey
 from pools.errors import JudgeError
@@ -35,8 +35,8 @@ def circumstances(partition: Partition, *, evidence: Evidence) -> Circumstances:
     again: dict[PairKey, int] = {}
     path = partition.ledger_path
     if evidence.judge_id is not None:
-        places = placement.first(path, evidence.judge_id)
-        again = {repeat.pair: repeat.rating for repeat in Ledger.read(path).tally(evidence.judge_id).repeats}
+        places = placement.first(path, evidence.judge_id, texts=Texts.of_partition(partition))
+        again = {repeat.pair: repeat.rating for repeat in ledgers.read(partition).tally(evidence.judge_id).repeats}
     return Circumstances(
         retrievers={(entry.search_id, entry.function_id): entry.retrievers for entry in evidence.pool},
         characters={pair: length[pair[1]] for pair in pairs if pair[1] in length},

@@ -10,7 +10,7 @@ from gates.measures.comparison import Comparison
 from gates.verdict.seal import searches_left_out
 from judge.ledger.ledger import Ledger
 from judge.rating import money
-from judge.steps import evidences, seals
+from judge.steps import evidences, ledgers, seals
 from pools.dataset import folder
 from pools.dataset.partition import Partition
 from pools.dataset.records import PairKey
@@ -94,15 +94,15 @@ def _side(partition: Partition, name: str, *, languages: list[str]) -> Side:
         other = folder.load(place, [partition.language])[partition.language]
         path = other.ledger_path
         if path.is_file():
-            return _of_ledger(partition, Ledger.read(path), path=path, name=name, judge_id=None)
+            return _of_ledger(partition, ledgers.read(partition, path), path=path, name=name, judge_id=None)
         return Side(name, None, None, dict(evidences.required(other).ratings), None)
     if place.is_file() or Path(file).is_file():
         if len(languages) > 1:
             raise UsageError(f"{name} is the ledger of one language; name it with --lang: {', '.join(languages)}")
         path, wanted = (place, None) if place.is_file() else (Path(file), judge_id)
-        return _of_ledger(partition, Ledger.read(path), path=path, name=name, judge_id=wanted)
+        return _of_ledger(partition, ledgers.read(partition, path), path=path, name=name, judge_id=wanted)
     path = partition.ledger_path
-    ledger = Ledger.read(path)
+    ledger = ledgers.read(partition)
     if name not in ledger.judges():
         known = ", ".join(ledger.judges()) or "none"
         raise UsageError(

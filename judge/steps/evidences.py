@@ -16,8 +16,9 @@ from judge.ledger import high_water_mark
 from judge.ledger.entries import SealEntry as Sealed
 from judge.ledger.high_water_mark import HighWaterMark
 from judge.ledger.ledger import Ledger
+from judge.ledger.texts import Change
 from judge.rating import controls
-from judge.steps import seals
+from judge.steps import ledgers, seals
 from pools.dataset.partition import Partition
 from pools.dataset.records import PairKey
 from pools.errors import DataError, GateClosed, UsageError
@@ -34,7 +35,7 @@ def find(partition: Partition, *, judge_id: str | None = None) -> Evidence | Non
         if judge_id is not None:
             raise UsageError(f"{path}: no ledger, so no judge {judge_id}; run `judge rate --lang {partition.language}`")
         return evidence.published(partition.dataset, partition.language, settings=partition.settings)
-    ledger = Ledger.read(path)
+    ledger = ledgers.read(partition)
     chosen = seals.choose(ledger, path, judge_id=judge_id)
     if chosen is None:
         return None
@@ -73,6 +74,8 @@ def of_judge(partition: Partition, *, ledger: Ledger, chosen: str) -> Evidence:
         ),
         full=_full(ledger, chosen),
         tried=tried,
+        changed=_changed(ledger, chosen),
+        anchor=ledger.anchor,
         # What an earlier verdict knew of a ledger that was cut since is not forgotten.
         reached=None if cut else (ledger.reached.size, ledger.reached.last),
     )
@@ -130,6 +133,11 @@ def members(ledger: Ledger, judge_id: str) -> tuple[str, ...]:
     sealed = ledger.seal(judge_id)
     listed = sealed.identity.get(panels.MEMBERS) if sealed else None
     return (judge_id,) if listed is None else tuple(dict.fromkeys(one for each in listed for one in members(ledger, each)))
+
+
+def _changed(ledger: Ledger, judge_id: str) -> dict[PairKey, Change]:
+    """Return the pairs that a judge, or a member of a panel, rated only on texts that have changed since."""
+    return {pair: change for member in members(ledger, judge_id) for pair, change in ledger.tally(member).changed.items()}
 
 
 def _full(ledger: Ledger, judge_id: str) -> frozenset[PairKey]:

@@ -8,12 +8,15 @@ from typing import Any
 from gates.measures.breakdown import Breakdown
 from gates.measures.levels import Levels
 from gates.report import wording
+from gates.verdict import evidence as proof
 from gates.verdict import findings, labels
 from gates.verdict.evidence import Evidence
 from gates.verdict.findings import Findings
 from gates.verdict.gate_record import GateRecord
 from gates.verdict.labels import Needed
 from gates.verdict.seal import searches_left_out
+from judge.ledger import anchor
+from judge.ledger.ledger import Ledger
 from judge.steps import circumstances, evidences, seals
 from pools.dataset import files
 from pools.dataset.partition import Partition
@@ -67,18 +70,34 @@ class Suggested:
     pairs: int
 
 
-def gate(partitions: Iterable[Partition], *, judge: str | None = None, reseal: str | None = None) -> tuple[Gated, ...]:
+def gate(
+    partitions: Iterable[Partition], *, judge: str | None = None, reseal: str | None = None, expect: str | None = None
+) -> tuple[Gated, ...]:
     """Return the verdict on a judge for each language, and write the gate record of each that has a ledger.
 
     `judge` is an id, None for the judge sealed last. `reseal` is a reason, which stays on record, to seal first what judge.toml
-    and the expert ratings say now. Raises `UsageError` where there is no judge, before any verdict is written.
+    and the expert ratings say now. `expect` is the head of the chain, or the SHA-256, that the ledger of the one language has
+    to be at. Raises `UsageError` where there is no judge, and `GateClosed` where the ledger is another one than expected,
+    before any verdict is written.
     """
     chosen = tuple(partitions)
+    if expect is not None:
+        _expect(chosen, expect)
     if reseal is not None:
         for partition in chosen:
             seals.reseal(partition, judge_id=judge, reason=reseal)
     found = [(partition, evidences.required(partition, judge_id=judge)) for partition in chosen]
     return tuple(_gated(partition, evidence) for partition, evidence in found)
+
+
+def _expect(partitions: Sequence[Partition], expected: str) -> None:
+    languages = [partition.language for partition in partitions]
+    if len(languages) != 1:
+        raise UsageError(f"--expect is the head of one language's ledger; name it with --lang: {', '.join(languages)}")
+    path = partitions[0].ledger_path
+    if not path.is_file():
+        raise UsageError(f"{path}: no ledger, so none can be expected; bring the one that was published, or leave --expect out")
+    anchor.check(path, Ledger.read(path).anchor, expected=expected)
 
 
 def details(gated: Sequence[Gated]) -> Details:
@@ -123,9 +142,21 @@ def document(gated: Sequence[Gated], behind: Details) -> dict[str, Any]:
     """Return verdicts with everything behind them as a JSON object, every figure unrounded."""
     closed = [line for one in gated for line in one.closed]
     out = wording.document([one.record for one in gated], closed)
-    for entry, part in zip(out["gates"], behind.findings, strict=True):
+    for entry, part, one in zip(out["gates"], behind.findings, gated, strict=True):
         entry["details"] = findings.document(part)
+        entry["ledger"] = _anchored(one.evidence)
+        entry["changed_texts"] = {
+            "pairs": len(one.evidence.changed),
+            "functions": proof.changed_functions(one.evidence.changed),
+            "searches": proof.changed_searches(one.evidence.changed),
+        }
     return out | ({} if behind.together is None else {"together": asdict(behind.together)})
+
+
+def _anchored(evidence: Evidence) -> dict[str, Any] | None:
+    """Return what pins the ledger that the figures are of, None for a dataset without one."""
+    pinned = evidence.anchor
+    return None if pinned is None else {"head": pinned.head, "lines": pinned.lines, "sha256": pinned.sha256}
 
 
 def _gated(partition: Partition, evidence: Evidence) -> Gated:

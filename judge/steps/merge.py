@@ -17,12 +17,16 @@ from pools.errors import GateClosed, JudgeError
 
 @dataclass(frozen=True, slots=True)
 class MergedLanguage:
-    """The judge merged into one language, how many pairs have its rating alone, and whether that took an override."""
+    """The judge merged into one language, how many pairs have its rating alone, and whether that took an override.
+
+    `changed` says which pairs stay out because their texts changed since they were rated; None where none did.
+    """
 
     language: str
     judge_id: str
     pairs: int
     override: bool
+    changed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,8 @@ def merge(folder: DatasetFolder, *, judge: str | None = None, override: str | No
         rows = qrels.merge(merged, language, pool=found.pool, ratings=found.ratings, relevant_from=found.seal.relevant_from)
         merged = replace(merged, qrels=rows)
         added = sum(row.language == language and row.source == "judge" for row in rows)
-        done.append(MergedLanguage(language, found.judge_id, added, override=closed is not None))
+        changed = evidence.changed_texts(language, found.changed)
+        done.append(MergedLanguage(language, found.judge_id, added, closed is not None, changed))
         events.append(Event(moment, "merge", language, found.judge_id, None, f"{added} pairs"))
     _write(merged, events)
     return Merged(tuple(done), tuple(refused))

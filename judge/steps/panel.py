@@ -8,7 +8,7 @@ from typing import Any
 from gates.verdict import panels
 from judge.ledger import entries
 from judge.ledger.ledger import Ledger
-from judge.steps import evidences, seals
+from judge.steps import evidences, ledgers, seals
 from pools.dataset.partition import Partition
 from pools.errors import UsageError
 
@@ -42,10 +42,19 @@ def panel(partition: Partition, ids: Sequence[str], *, method: str) -> Panel:
     """
     path = partition.ledger_path
     identity = _identity(Ledger.read(path), path, ids=ids, method=method)
-    with Ledger.open(path) as ledger:
+    with ledgers.opened(partition) as ledger:
         first = ledger.seal(ids[0])
         if first is not None and ledger.seal(identity.judge_id) is None:
-            ledger.add(entries.seal(identity, first.gate, relevant_from=first.relevant_from, gold_sha256=first.gold_sha256))
+            ledger.add(
+                entries.seal(
+                    identity,
+                    first.gate,
+                    relevant_from=first.relevant_from,
+                    gold_sha256=first.gold_sha256,
+                    canaries=first.canaries,
+                    retest=first.retest,
+                )
+            )
         members = {member: evidences.ratings(ledger, member) for member in identity.content[panels.MEMBERS]}
     return Panel(partition.language, identity.judge_id, method, len(set(ids)), len(panels.ratings(members, method)))
 

@@ -17,7 +17,7 @@ from judge.rating.controls import Controls
 from judge.rating.forecast import Estimate
 from judge.rating.money import Limits
 from judge.rating.rating import Judge, Outcome
-from judge.steps import chosen_judge, pairs, seals
+from judge.steps import chosen_judge, ledgers, pairs, seals
 from judge.steps.progress import Listener, Note, ignore, of_pairs
 from pools.dataset import settings
 from pools.dataset.partition import Partition
@@ -148,7 +148,7 @@ def plan(partition: Partition, *, model: str | None = None, seed: int | None = N
     """Return what rating a language by an LLM would take; nothing is sent or written."""
     partition = partition.with_settings(settings.overridden(partition.settings, seed=seed))
     identity = chosen_judge.identity(partition, model)
-    tally = Ledger.read(partition.ledger_path).tally(identity.judge_id)
+    tally = ledgers.read(partition).tally(identity.judge_id)
     found = partition.settings
     validation, pool = (
         forecast.estimate(items, identity, tally=tally, settings=found.judge, seed=found.seed, prices=found.prices)
@@ -164,7 +164,7 @@ def replay(partition: Partition, ledger: Path) -> Replay:
     """
     from judge.steps import evidences
 
-    with Ledger.open(partition.ledger_path) as own:
+    with ledgers.opened(partition) as own:
         found = replies.replay(ledger, own)
     verdicts = {judge_id: evidences.assess(partition, judge_id=judge_id).verdict for judge_id in found.changed}
     return Replay(partition.language, found.replies, found.changed, verdicts)
@@ -192,7 +192,7 @@ def _language(partition: Partition, asked: _Asked) -> tuple[Rated, Limits]:
         asked.note(
             f"{language}: no pool yet, so only the expert-rated pairs are rated; `judge pool --lang {language}` draws it"
         )
-    with Ledger.open(partition.ledger_path) as ledger:
+    with ledgers.opened(partition) as ledger:
         for line in ledger.notes:
             asked.note(line)
         _seal(partition, ledger, judge=judge, note=asked.note)
@@ -250,7 +250,7 @@ class _Run:
 
     async def phases(self) -> "tuple[GateRecord, list[Outcome]]":
         """Rate the expert-rated pairs and, if the gate or the caller lets it, the rest; returns an outcome for each."""
-        partition, judge, settings = self.partition, self.judge, self.partition.settings.judge
+        partition, judge = self.partition, self.judge
         async with chosen_judge.opened(judge):
             first = await self._rate(self.validation, "validation", limits=self.asked.limits)
             from judge.steps import evidences  # with all that a gate computes with, which the first request need not wait for
@@ -261,9 +261,8 @@ class _Run:
             if not record.passed and not self.asked.continue_:
                 return record, [first]
             left = self.asked.limits.less(first.requests, first.pairs, cost=first.cost)
-            controls = Controls(
-                self.validation, partition.experts, record.relevant_from, settings.canaries, settings.retest
-            )  # fmt: skip
+            canaries, retest = seals.watched(partition, self.ledger.seal(judge.identity.judge_id))
+            controls = Controls(self.validation, partition.experts, record.relevant_from, canaries, retest)
             return record, [first, await self._rate(self.rest, "pool", limits=left, controls=controls)]
 
     async def _rate(self, items: list[Item], purpose: Purpose, *, limits: Limits, controls: Controls | None = None) -> Outcome:

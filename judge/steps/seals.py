@@ -23,19 +23,36 @@ def stated(partition: Partition, *, sealed: Sealed | None = None) -> Seal:
     counting = partition.settings.gate if sealed is None else sealed.gate
     left_out = searches_left_out(partition.dataset, partition.language, gate=counting)
     gold = hashes.of_gold(partition.experts, left_out)
-    return Seal(partition.settings.gate, partition.settings.relevant_from, gold)
+    found = partition.settings
+    return Seal(found.gate, found.relevant_from, gold, found.judge.canaries, found.judge.retest)
 
 
 def first(partition: Partition, ledger: Ledger, *, identity: Identity) -> None:
     """Seal what is stated now for a judge that the ledger does not know yet; what is sealed already stays."""
     if ledger.seal(identity.judge_id) is None:
         now = stated(partition)
-        ledger.add(entries.seal(identity, now.gate, relevant_from=now.relevant_from, gold_sha256=now.gold_sha256 or ""))
+        ledger.add(
+            entries.seal(
+                identity,
+                now.gate,
+                relevant_from=now.relevant_from,
+                gold_sha256=now.gold_sha256 or "",
+                canaries=now.canaries,
+                retest=now.retest,
+            )
+        )
 
 
 def seal_of(sealed: Sealed) -> Seal:
     """Return a ledger's seal as the gate takes it."""
-    return Seal(sealed.gate, sealed.relevant_from, sealed.gold_sha256)
+    return Seal(sealed.gate, sealed.relevant_from, sealed.gold_sha256, sealed.canaries, sealed.retest)
+
+
+def watched(partition: Partition, sealed: Sealed | None) -> tuple[int, float]:
+    """Return the canaries a batch and the share of pairs rated again that count: the sealed ones, else judge.toml's."""
+    if sealed is None or sealed.canaries is None or sealed.retest is None:
+        return partition.settings.judge.canaries, partition.settings.judge.retest
+    return sealed.canaries, sealed.retest
 
 
 def choose(ledger: Ledger, path: Path, *, judge_id: str | None) -> str | None:
@@ -60,5 +77,13 @@ def reseal(partition: Partition, *, judge_id: str | None, reason: str) -> None:
         if sealed is None:
             raise DataError(f"{path}: judge {chosen} has no seal; restore the ledger")
         ledger.add(
-            entries.reseal(sealed, now.gate, relevant_from=now.relevant_from, gold_sha256=now.gold_sha256 or "", reason=reason)
+            entries.reseal(
+                sealed,
+                now.gate,
+                relevant_from=now.relevant_from,
+                gold_sha256=now.gold_sha256 or "",
+                reason=reason,
+                canaries=now.canaries,
+                retest=now.retest,
+            )
         )

@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gates.release import qrels
-from gates.verdict import gate_record
+from gates.verdict import evidence, gate_record
 from gates.verdict.gate_record import GateRecord, Verdict
 from judge.judges import questions
 from judge.judges.questions import Answers
 from judge.ledger.ledger import Ledger
+from judge.ledger.tally import Tally
 from judge.rating import controls, money
-from judge.steps import evidences
+from judge.steps import evidences, ledgers
 from pools.dataset.partition import Partition
 from pools.relevance import is_relevant, is_relevant_rating
 from pools.sampling import estimate, pooled
@@ -155,7 +156,7 @@ def status(partition: Partition) -> Status:
     # A pair that experts rated after it was drawn keeps its stratum, and is a validation pair all the same.
     strata = Counter(pair.stratum for pair in pairs if pair.stratum is not None and pair.pair not in experts)
     record = gate_record.read(gate_record.path(partition.folder, partition.language))
-    ledger = Ledger.read(partition.ledger_path)
+    ledger = ledgers.read(partition)
     return Status(
         language=partition.language,
         searches=len(partition.queries),
@@ -182,9 +183,14 @@ def _judge(partition: Partition, ledger: Ledger, *, judge_id: str, record: GateR
         canaries=Canaries(watched.canaries, watched.same, watched.alarm),
         retest=Retest(steady.pairs, steady.same_rating, steady.flip_rate),
         places=tuple(Place(count, mean) for count, mean in steady.places),
-        observations=(*([watched.alarm] if watched.alarm else []), *steady.lines()),
+        observations=(*_alarms(partition, tally, alarm=watched.alarm), *steady.lines()),
         verdict=record.verdict if record and record.judge_id == judge_id else None,
     )
+
+
+def _alarms(partition: Partition, tally: Tally, *, alarm: str | None) -> tuple[str, ...]:
+    lines = (alarm, evidence.changed_texts(partition.language, tally.changed))
+    return tuple(line for line in lines if line is not None)
 
 
 def _retrievers(partition: Partition) -> tuple[RetrieverStatus, ...]:

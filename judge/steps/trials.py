@@ -18,7 +18,7 @@ from judge.ledger.ledger import Ledger, records
 from judge.ledger.tally import Totals
 from judge.rating import money, rating
 from judge.rating.money import Limits
-from judge.steps import chosen_judge, endpoints, pairs, seals
+from judge.steps import chosen_judge, endpoints, ledgers, pairs, seals
 from judge.steps.progress import Listener, Note, of_pairs
 from pools.dataset.folder import DatasetFolder
 from pools.dataset.partition import Partition
@@ -137,7 +137,7 @@ def of_judge(chosen: Sequence[Part], setting: Setting, *, run: Run) -> tuple[Tri
         found.judge_id, left = _rate(partition, part.items, setting=setting, run=run)
         run = replace(run, limits=left)
         path = _path(partition, found.judge_id)
-        ledger = Ledger.read(path)
+        ledger = ledgers.read(partition, path)
         found.ratings.update({_together(partition, pair): rating for pair, rating in ledger.ratings(found.judge_id).items()})
         found.totals.append(ledger.totals(found.judge_id))
         found.spent += _spent(path, partition.settings.prices)
@@ -226,7 +226,7 @@ def _rate(partition: Partition, items: Sequence[Item], *, setting: Setting, run:
                 note=run.note,
             )
 
-    with Ledger.open(_path(partition, judge_id)) as ledger:
+    with ledgers.opened(partition, _path(partition, judge_id)) as ledger:
         seals.first(partition, ledger, identity=judge.identity)
         outcome = asyncio.run(run_over(ledger))
     return judge_id, run.limits.less(outcome.requests, outcome.pairs, cost=outcome.cost)

@@ -2,20 +2,25 @@
 
 The qrels of other splits (train, dev) say which searches belong to those; they are left out, and counted. A search that no
 qrels file names stays: nothing of it is judged yet.
+
+Written is qrels/test.tsv with every search's pairs, tuning ones included, and a grade a pair (see `pools.formats.languageless`
+for how it is rounded). Its lines are split at tabs, so an id with one, or with white space around it, cannot be written.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pools.dataset import tables
 from pools.dataset.records import Function, Query
 from pools.dataset.tables import Row
 from pools.errors import DataError, UsageError
-from pools.formats import collection
+from pools.formats import collection, languageless
 from pools.formats.collection import Collection, Judged
+from pools.formats.format import Destination, Format, Input
 from prompts.scales import Scale
 
 TSV = (".tsv", ".tsv.gz")
+HEADER = "query-id\tcorpus-id\tscore\n"
 
 
 def load(folder: Path, scale: Scale, *, relevant_from: float) -> Collection:
@@ -46,6 +51,45 @@ def load(folder: Path, scale: Scale, *, relevant_from: float) -> Collection:
         collection.judgements(judged, kept, corpus=corpus, scale=scale, relevant_from=relevant_from),
         (f"{left_out} searches that only the qrels of other splits name are left out",) if left_out else (),
     )
+
+
+def read(destination: Destination, *, directory: Path) -> Collection:
+    """Return the collection for a dataset folder; see `load`."""
+    return load(directory, destination.scale, relevant_from=destination.relevant_from)
+
+
+def write(found: Collection, relevant_from: Mapping[str, float]) -> dict[str, bytes]:
+    """Return corpus.jsonl, queries.jsonl and qrels/test.tsv of each language; raises `DataError` for an id they cannot hold."""
+    out = {}
+    for folder, part in languageless.parts(found).items():
+        documents = [
+            languageless.document(languageless.with_text(function), identifier="_id", text="text")
+            for function in part.corpus or ()
+        ]
+        queries = [
+            {"_id": query.search_id, "text": query.search, **languageless.freed(query.extra, ("_id", "text"))}
+            for query in part.queries
+        ]
+        levels = [
+            f"{qrel.search_id}\t{qrel.function_id}\t{languageless.grade(qrel, relevant_from[qrel.language])}\n"
+            for qrel in part.qrels
+        ]
+        for query in part.queries:
+            _check(query.search_id, f"search {query.search_id!r} of {query.language}")
+        for function in part.corpus or ():
+            _check(function.id, f"function {function.id!r} of {function.language}")
+        out[f"{folder}corpus.jsonl"] = collection.lines(f"{folder}corpus.jsonl", documents)
+        out[f"{folder}queries.jsonl"] = collection.lines(f"{folder}queries.jsonl", queries)
+        out[f"{folder}qrels/test.tsv"] = (HEADER + "".join(levels)).encode("utf-8")
+    return out
+
+
+def _check(identifier: str, what: str) -> None:
+    if identifier != identifier.strip() or {"\t", "\n"} & set(identifier):
+        raise DataError(
+            f"{what}: BEIR's qrels cannot hold this id (a tab, a line break, or white space around it); write another format, "
+            "or rename it"
+        )
 
 
 def _others(folder: Path) -> list[Path]:
@@ -81,3 +125,15 @@ def _document(place: str, row: Row) -> Function:
     return collection.document(
         place, collection.identifier(place, row, "_id"), title=title, text=collection.text(place, row, "text"), extra=extra
     )  # fmt: skip
+
+
+FORMAT = Format(
+    "beir",
+    "Import a BEIR folder: corpus.jsonl, queries.jsonl, qrels/test.tsv.",
+    "A document's text, below its title, is the function's code; all other columns are kept. There is one language, `all`. "
+    "Searches that only other splits' qrels name (train, dev) are left out.",
+    ("judge import beir nfcorpus --data collection",),
+    (Input("directory", "folder", "DIR", positional=True),),
+    read,
+    write,
+)

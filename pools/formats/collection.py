@@ -6,7 +6,7 @@ are never replaced by others. An import reads everything before it writes anythi
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,13 +29,17 @@ _FUNCTION_COLUMNS = ("id", "language", "code", "sha256")
 class Collection:
     """Searches, functions (None where it has no corpus) and judgements, in the order in which they are written.
 
-    `notes` says what was left out and anything else that its owner should know, a line each.
+    `notes` says what was left out and anything else that its owner should know, a line each; `unresolved` how many functions
+    of each language have no code and were left out, empty where a form has all code in itself; `beside` are further files to
+    write beside the dataset's, by name.
     """
 
     queries: tuple[Query, ...]
     corpus: tuple[Function, ...] | None
     qrels: tuple[Qrel, ...]
     notes: tuple[str, ...] = ()
+    unresolved: Mapping[str, int] = field(default_factory=dict)
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +53,7 @@ class Judged:
 
 
 def write(folder: Path, found: Collection) -> None:
-    """Write queries, corpus and qrels; those that hold the same rows already stay, in whatever form they are.
+    """Write queries, corpus and qrels, then what is to lie beside them; tables of the same rows stay, in whatever form.
 
     Raises `UsageError`, with nothing written, where one of them holds other rows.
     """
@@ -58,15 +62,20 @@ def write(folder: Path, found: Collection) -> None:
     # Last, because a folder is a dataset when it has queries.
     rows["queries"] = [query_row(query) for query in found.queries]
     missing = {name: made for name, made in rows.items() if made is not None and not is_there(folder, name, rows=made)}
-    for name, content in {name: _content(name, made) for name, made in missing.items()}.items():
-        files.replace(folder / (name + FORM), content)
+    contents = {name + FORM: files.compress(lines(name + FORM, made)) for name, made in missing.items()}
+    for name, content in contents.items():
+        files.replace(folder / name, content)
+    for name, content in found.beside.items():
+        files.replace(folder / name, content)
 
 
-def _content(name: str, rows: list[Row]) -> bytes:
+def lines(name: str, rows: Iterable[Row]) -> bytes:
+    """Return rows as the JSON lines of a file; raises `DataError` with its name for a value that is no JSON."""
     try:
-        return files.compress(tables.lines(rows))
+        return tables.lines(rows)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: a value that {name}{FORM} cannot hold ({error}); write it as text or number first") from error
+        table = Path(name).name.partition(".")[0]
+        raise DataError(f"{table}: a value that {name} cannot hold ({error}); write it as text or number first") from error
 
 
 def is_there(folder: Path, name: str, *, rows: list[Row]) -> bool:
@@ -105,12 +114,17 @@ def document(place: str, identifier: str, *, title: str, text: str, extra: Mappi
     Columns of its own stay, those that mean something else in a dataset under source_NAME. Raises `DataError` for a document
     without text.
     """
-    code = "\n".join(part for part in (title.strip(), text) if part.strip())
+    code = code_of(title, text)
     if not identifier or not code:
         raise DataError(f"{place}: document {identifier!r} has no id or no text; add it, or remove the document")
     own = {"title": title} if title.strip() else {}
     sha256 = files.sha256(code.encode("utf-8", "surrogatepass"))
     return Function(identifier, ONLY_LANGUAGE, code, {**own, **_renamed(extra, _FUNCTION_COLUMNS), "sha256": sha256})
+
+
+def code_of(title: str, text: str) -> str:
+    """Return what is judged of a document: its title, if it has one, and its text below that."""
+    return "\n".join(part for part in (title.strip(), text) if part.strip())
 
 
 def text_lines(path: Path) -> list[str]:

@@ -2,24 +2,34 @@
 
 Searches are numbered by the sorted texts of all languages together, so a search has one id in every language it was rated
 in; functions by the sorted addresses of those of their language that resolve.
+
+A function is its lines at the commit that was rated. The form can only be read: its rows are experts' ratings of addresses, so
+it has no place for a judge's rating, nor for code.
 """
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pools.checkouts import sources
-from pools.checkouts.sources import Location, Resolution
+from pools.checkouts.sources import Content, File, Location, Resolution
 from pools.dataset import files
-from pools.dataset.records import Function, Query
-from pools.errors import DataError
+from pools.dataset.records import Function, Query, query_row
+from pools.errors import DataError, UsageError
+from pools.formats import annotations as ratings
 from pools.formats import collection
 from pools.formats.annotations import LANGUAGES, Annotation
 from pools.formats.collection import Collection
+from pools.formats.format import Destination, Format, Input
 
 TUNED = "python"
 TUNING_SEED = 5
 TUNING_SEARCHES = 20
+
+CACHE = ("work", "cache")
+UNRESOLVED = "unresolved.tsv"
 
 Place = tuple[str, Location]
 """A function: its language and where its lines are."""
@@ -32,6 +42,52 @@ class Unresolved:
     language: str
     url: str
     reason: str
+
+
+def read(destination: Destination, *, annotations: Path, code: str, unresolved: Path | None = None) -> Collection:
+    """Return the collection, with the code of each function that resolves, and unresolved.tsv beside it.
+
+    `code` says where it comes from: `raw`, the URL of a mirror, or a folder of clones. What a mirror hands out is kept in the
+    destination's work/cache, so that a run that was stopped goes on. Raises `Stopped` where a mirror is out of order.
+    """
+    rated = ratings.parse(files.read(annotations), str(annotations), scale=destination.scale)
+    # Before anything is fetched, which may take hours.
+    collection.is_there(destination.folder, "queries", rows=[query_row(query) for query in queries(rated)])
+    places = functions(rated)
+    known = {} if unresolved is None else listed(files.read(unresolved), str(unresolved))
+    stray = len(known.keys() - places.keys())
+    if stray:
+        destination.note(f"{stray} of the functions in {unresolved} are not annotated in {annotations}")
+    locations = [location for language, location in places if (language, location) not in known]
+    wanted = sources.files_of(locations)
+    contents = _told(_contents(code, destination.folder, wanted=wanted), len(wanted), progress=destination.progress)
+    resolution = sources.resolve(locations, contents)
+    found, left_out = build(rated, known, resolution=resolution, relevant_from=destination.relevant_from)
+    counts = Counter(entry.language for entry in left_out)
+    path = destination.folder / UNRESOLVED
+    return replace(
+        found,
+        notes=(f"{len(left_out)} functions do not resolve; {path} lists them with the reason",) if left_out else (),
+        unresolved={language: counts[language] for language in LANGUAGES.values()},
+        beside={UNRESOLVED: report(left_out)},
+    )
+
+
+def _contents(code: str, folder: Path, *, wanted: list[File]) -> Iterable[Content]:
+    from pools.checkouts import clones, mirrors
+
+    if code == "raw" or code.startswith(("http://", "https://")):
+        return mirrors.Mirror(mirrors.RAW if code == "raw" else code, folder.joinpath(*CACHE)).read(wanted)
+    if not Path(code).is_dir():
+        raise UsageError(f"--code {code}: no such folder; valid are raw, the http(s) URL of a mirror, a folder of git clones")
+    return clones.read(Path(code), wanted)
+
+
+def _told(contents: Iterable[Content], total: int, *, progress: Callable[[int, int], None]) -> Iterator[Content]:
+    progress(0, total)
+    for done, content in enumerate(contents, start=1):
+        yield content
+        progress(done, total)
 
 
 def functions(annotations: Sequence[Annotation]) -> dict[Place, str]:
@@ -150,3 +206,34 @@ def _function(place: Place, url: str, *, identifier: str, code: str) -> Function
         "sha256": files.sha256(code.encode("utf-8")),
     }
     return Function(identifier, language, code, origin)
+
+
+FORMAT = Format(
+    "csn",
+    "Import the CodeSearchNet Challenge with its code.",
+    "A function is its lines at the commit that was rated. What does not resolve is left out and listed with the reason in "
+    "unresolved.tsv, which --unresolved takes. Files fetched are kept in work/cache, so a run that was stopped goes on.",
+    (
+        "judge import csn --annotations annotationStore.csv --code raw --data csn",
+        "judge import csn --annotations annotationStore.csv --code ~/clones --unresolved missing_urls.tsv --data csn",
+    ),
+    (
+        Input("annotations", "file", "FILE", "The Challenge's annotationStore.csv."),
+        Input(
+            "code",
+            "text",
+            "raw|URL|DIR",
+            "Where the code comes from: raw (GitHub's raw host), the URL of a mirror laid out like it, or a folder of git "
+            "clones as owner+name/ or owner/name/.",
+        ),
+        Input(
+            "unresolved",
+            "file",
+            "FILE",
+            "Functions known not to resolve (language, tab, url); not asked for.",
+            required=False,
+        ),
+    ),
+    read,
+    read_only="its rows are experts' ratings of addresses, so it has no place for a judge's rating, nor for code",
+)

@@ -2,19 +2,32 @@
 
 Each of the three is a file of its name, a folder of its name (a configuration, with its files at any depth), or a file or
 folder of its name under data/. A table may be cut into shards, `name-00000-of-00002.parquet`; all of them must be there.
+
+Written is a file of each, which holds everything that the dataset does.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from pools.dataset import tables
-from pools.dataset.records import Function, Qrel, Query, function_of, qrel_of, query_of
+from pools.dataset import files, tables
+from pools.dataset.records import (
+    Function,
+    Qrel,
+    Query,
+    function_of,
+    function_row,
+    qrel_of,
+    qrel_row,
+    query_of,
+    query_row,
+)
 from pools.dataset.tables import Row
 from pools.errors import DataError, UsageError
 from pools.formats import collection
-from pools.formats.collection import Collection
+from pools.formats.collection import FORM, Collection
+from pools.formats.format import Destination, Format, Input
 from prompts.scales import Scale
 
 R = TypeVar("R")
@@ -45,6 +58,20 @@ def load(folder: Path, scale: Scale) -> Collection:
         tuple(qrel for _, qrel in qrels),
         () if corpus is not None else (f"{folder} has no corpus, so there is no code",),
     )
+
+
+def read(destination: Destination, *, directory: Path) -> Collection:
+    """Return the collection for a dataset folder; see `load`."""
+    return load(directory, destination.scale)
+
+
+def write(found: Collection, _relevant_from: Mapping[str, float]) -> dict[str, bytes]:
+    """Return queries.jsonl.gz, corpus.jsonl.gz (where there is a corpus) and qrels.jsonl.gz."""
+    rows = {"queries": [query_row(query) for query in found.queries]}
+    if found.corpus is not None:
+        rows["corpus"] = [function_row(function) for function in found.corpus]
+    rows["qrels"] = [qrel_row(qrel) for qrel in found.qrels]
+    return {name + FORM: files.compress(collection.lines(name + FORM, made)) for name, made in rows.items()}
 
 
 def find(folder: Path, name: str) -> list[Path]:
@@ -111,3 +138,15 @@ def _check(
             raise DataError(f"{place}: no search {qrel.search_id!r} of {qrel.language} in queries; add it or remove the row")
         if functions is not None and (qrel.language, qrel.function_id) not in functions:
             raise DataError(f"{place}: no function {qrel.function_id!r} of {qrel.language} in corpus; add it or remove the row")
+
+
+FORMAT = Format(
+    "hf",
+    "Import a published dataset as the Hugging Face hub lays it out.",
+    "DIR holds queries, corpus and qrels as .jsonl, .jsonl.gz or .parquet: files of these names, folders of these names, or "
+    "either of them under data/, shards included. All columns are kept.",
+    ("judge import hf codesearchnet-challenge-extended --data csn",),
+    (Input("directory", "folder", "DIR", positional=True),),
+    read,
+    write,
+)

@@ -3,19 +3,24 @@
 Topics are `<top>` or `<topic>` blocks, as SGML with open tags or as XML, or lines of id and text with a tab between.
 Documents are `<DOC>` blocks or JSON lines. None of these files is well-formed XML as a rule, so blocks are found by their
 tags alone, and a document's text is taken as it stands, entities included: it may be code.
+
+Written are the forms that hold every text: topics as lines of id and text (white space within as one space, as it is read),
+documents as JSON lines, qrels as lines of topic, 0, document and grade (`pools.formats.languageless` says how it is rounded).
+Qrels are split at spaces, so an id with white space cannot be written. Columns of a search are not held.
 """
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from pools.dataset import files, tables
 from pools.dataset.records import Function, Query
 from pools.errors import DataError
-from pools.formats import collection
+from pools.formats import collection, languageless
 from pools.formats.collection import Collection, Judged
+from pools.formats.format import Destination, Format, Input
 from prompts.scales import Scale
 
 SEARCH_TAGS = ("title", "query", "question", "desc", "description")
@@ -57,6 +62,51 @@ def load(topics: Path, documents: Sequence[Path], *, qrels: Path, scale: Scale, 
         tuple(sorted(corpus, key=lambda found: found.id)),
         collection.judgements(_judged(qrels), queries, corpus=corpus, scale=scale, relevant_from=relevant_from),
     )
+
+
+def read(destination: Destination, *, topics: Path, documents: Sequence[Path], qrels: Path) -> Collection:
+    """Return the collection for a dataset folder; see `load`."""
+    return load(topics, documents, qrels=qrels, scale=destination.scale, relevant_from=destination.relevant_from)
+
+
+def write(found: Collection, relevant_from: Mapping[str, float]) -> dict[str, bytes]:
+    """Return topics.tsv, documents.jsonl and qrels.txt of each language; raises `DataError` for an id that they cannot hold."""
+    out = {}
+    for folder, part in languageless.parts(found).items():
+        out[f"{folder}topics.tsv"] = b"".join(_line(query) for query in part.queries)
+        documents = [languageless.document(_checked(function), identifier="id", text="code") for function in part.corpus or ()]
+        out[f"{folder}documents.jsonl"] = collection.lines(f"{folder}documents.jsonl", documents)
+        levels = [
+            f"{qrel.search_id} 0 {qrel.function_id} {languageless.grade(qrel, relevant_from[qrel.language])}\n"
+            for qrel in part.qrels
+        ]
+        out[f"{folder}qrels.txt"] = "".join(levels).encode("utf-8")
+    return out
+
+
+def _line(query: Query) -> bytes:
+    # What begins with these would be read as markup, or lost as the mark at the beginning of a file.
+    if query.search_id.split() != [query.search_id] or query.search_id.startswith(("<", "\ufeff")):
+        raise DataError(
+            f"search {query.search_id!r} of {query.language}: TREC topics cannot hold this id (white space, or < at its "
+            "beginning); write another format, or rename it"
+        )
+    try:
+        return f"{query.search_id}\t{' '.join(query.search.split())}\n".encode()
+    except UnicodeEncodeError as error:
+        raise DataError(
+            f"search {query.search_id!r} of {query.language}: TREC topics cannot hold its text (half a surrogate pair); write "
+            "another format, or correct it"
+        ) from error
+
+
+def _checked(function: Function) -> Function:
+    if function.id.split() != [function.id]:
+        raise DataError(
+            f"function {function.id!r} of {function.language}: TREC qrels cannot hold an id with white space; write another "
+            "format, or rename it"
+        )
+    return languageless.with_text(function)
 
 
 def _topics(path: Path) -> Iterator[tuple[str, Query]]:
@@ -157,3 +207,19 @@ def _nothing(path: Path, line: int, *, between: str, what: str) -> None:
     if stray or opening:
         at = opening.start() if opening else len(between) - len(between.lstrip())
         raise DataError(f"{path}:{line + between[:at].count(chr(10))}: not in a closed {what}; close it, or remove it")
+
+
+FORMAT = Format(
+    "trec",
+    "Import a TREC collection: topics, documents, qrels.",
+    "A topic's title is the search; a document's text, below its title, is the function's code. All other fields are kept as "
+    "columns. There is one language, `all`. Files may be compressed (.gz).",
+    ("judge import trec --topics topics.xml --documents docs.jsonl.gz --qrels qrels.txt --data collection",),
+    (
+        Input("topics", "file", "FILE", "<top> or <topic> blocks, or lines of id, tab, text."),
+        Input("documents", "file", "FILE", "<DOC> blocks or JSON lines; repeatable.", repeatable=True),
+        Input("qrels", "file", "FILE", "Lines of topic, iteration, document, level."),
+    ),
+    read,
+    write,
+)
