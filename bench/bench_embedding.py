@@ -101,10 +101,16 @@ def measure(size: int) -> list[tuple[str, float, float]]:
         raise click.ClickException("nothing was learned from the ratings")
     del similar
     done("calibrated")
-    hits = embedding.search(queries, functions, vectors=made, calibration=learned, threshold=THRESHOLD)
+    hits = embedding.search(queries, functions, made=made, learned=learned, threshold=THRESHOLD)
     done(f"{len(hits)} hits")
-    whole = frame.of([entry.id for entry in functions], 1)
-    pairs = pooled.draw(queries, whole, hits={"embedding": hits}, validation=experts, settings=PoolSettings())
+    pairs = pooled.draw(
+        queries,
+        frame.of([entry.id for entry in functions], 1),
+        hits={"embedding": hits},
+        validation=experts,
+        settings=PoolSettings(),
+        loose=frozenset(),
+    )
     done(f"pool of {len(pairs)} pairs")
     return steps
 

@@ -24,8 +24,7 @@ from typing import Any
 import click
 
 from pools.dataset.records import Function, Query
-from pools.engines import ripgrep
-from pools.retrievers import grep_words
+from pools.engines import grep_words, ripgrep
 from pools.sampling.hits import Hit
 
 SIZES = (943, 200_000)

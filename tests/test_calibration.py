@@ -151,3 +151,14 @@ def test_probabilities_stay_between_0_and_1() -> None:
 
 def test_scores_that_are_all_the_same_give_the_share_of_relevant_pairs() -> None:
     assert calibration.platt([0.5] * 8, [True] * 2 + [False] * 6) == Curve(0.0, round(math.log(0.28125 / 0.71875), 6))
+
+
+@hypothesis_settings(max_examples=40)
+@given(searches=st.integers(1, 7), found=st.integers(0, 14), others=st.integers(0, 14), tuned=st.booleans())
+def test_whether_anything_can_be_learned_is_known_before_there_is_a_score(
+    searches: int, found: int, others: int, tuned: bool
+) -> None:
+    relevant = {(f"q{number % searches}", f"f{number}"): number < found for number in range(found + others)}
+    scores = {pair: float(number) for number, pair in enumerate(relevant)}
+    tuning = {"q0", "q1"} if tuned else set()
+    assert calibration.enough(relevant) == (calibration.fit(scores, relevant, tuning=tuning) is not None)

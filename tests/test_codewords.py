@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.engines import codewords
+from pools.engines import codewords, grep_words
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,10 @@ def test_words_of_a_search_are_those_that_say_something() -> None:
     assert codewords.of_search("read the fileName from a file in the path") == ("read", "file", "name", "path")
     assert codewords.of_search("How is it? It is x") == ("how", "is", "it", "x")
     assert codewords.of_search("+") == ()
+
+
+def test_what_the_grep_retrievers_look_for_beside_the_words_that_say_something() -> None:
+    """The one difference between the two lists: pools hold what greps for these words have found."""
+    assert sorted(codewords.STOP_WORDS - codewords.IN_BETWEEN) == ["i", "it", "that", "this"]
+    assert grep_words.words("is this that x of a list") == ("this", "that", "list")
+    assert codewords.of_search("is this that x of a list") == ("list",)

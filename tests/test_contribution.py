@@ -34,7 +34,7 @@ def test_figures_are_those_of_sets(returned: dict[str, list[tuple[str, str]]], r
 def test_table_and_document() -> None:
     flagged = {"grep-any": [Hit("q0", "f0", 1), Hit("q0", "f1", 2)], "bm25": [Hit("q0", "f1", 1)]}
     found = contribution.compare(flagged, {("q0", "f0"), ("q1", "f9")})
-    assert contribution.lines(found.document()) == [
+    assert contribution.lines(found) == [
         "          returned  unique  of 2 expert-relevant",
         "bm25             1       0                     0",
         "grep-any         2       1                     1",
@@ -69,4 +69,4 @@ def test_judge_pool_tells_who_returned_what(capfd: pytest.CaptureFixture[str], f
     }
     assert returned == {(*hit.pair, name, hit.rank, hit.score) for name, found in counted.items() for hit in found}
     table = judge(capfd, "pool", "--data", folder).out.split("\n")
-    assert [line[2:] for line in table[1:] if line] == contribution.lines(entry["contribution"])
+    assert [line[2:] for line in table[1:] if line] == contribution.lines(contribution.compare(counted, experts))

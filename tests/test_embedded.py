@@ -14,12 +14,15 @@ import pytest
 from judge.endpoint.client import Client
 from judge.steps import chosen_judge
 from judge.steps.demo import copy_sample
+from pools.dataset import dataset
 from pools.dataset.folder import load
 from pools.dataset.settings import EmbeddingSettings
 from pools.engines import vectors
 from pools.errors import Stopped
 from pools.sampling import hits
+from prompts import scales
 from tests.command import judge
+from tests.fake_api import FakeApi, answer_of
 from tests.judging import QuickClock
 
 Capture = pytest.CaptureFixture[str]
@@ -193,6 +196,35 @@ def test_too_few_ratings_leave_the_embedding_out_with_a_note(capfd: Capture, fol
     assert done.code == 0, done.err
     assert "python: embedding left out: its hits are told by expert ratings, of at least 5 searches, 10 relevant" in done.err
     assert not hits.path(folder, "python", retriever="embedding").exists()
+
+
+def test_with_too_few_ratings_no_vector_is_made(capfd: Capture, folder: Path) -> None:
+    with serve(sound) as server:
+        settings = f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n'
+        (folder / "judge.toml").write_text(settings, encoding="utf-8")
+        done = judge(capfd, "pool", "--data", folder)
+    assert done.code == 0, done.err
+    assert "python: embedding left out: its hits are told by expert ratings" in done.err
+    assert server.asked == []
+    assert not (folder / "work" / "python" / "vectors").exists()
+
+
+def test_with_too_few_ratings_the_vectors_that_llm_goes_by_are_made(capfd: Capture, folder: Path) -> None:
+    with serve(sound) as server, FakeApi(yesno=answer_of) as fake:
+        settings = f'\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n[llm]\nmodel = "m"\nprefilter = 1\n'
+        (folder / "judge.toml").write_text(f'[pool]\nretrievers = ["embedding", "llm"]\n{settings}', encoding="utf-8")
+        done = judge(capfd, "pool", "--data", folder, "--base-url", fake.url)
+    assert done.code == 0, done.err
+    assert "python: embedding left out: its hits are told by expert ratings" in done.err
+    assert sorted(text for _, body in server.asked for text in body["input"]) == sorted(texts_of(folder))
+    assert len(fake.asked_pairs) == 2
+    assert "llm.prefilter goes by bm25 alone" not in done.err
+
+
+def texts_of(folder: Path) -> set[str]:
+    """The searches and functions of the dataset that the fixture `folder` holds."""
+    data = dataset.load(folder, scales.load("relevance"))
+    return {query.search for query in data.queries_of("python")} | {each.code for each in data.functions_of("python")}
 
 
 def test_a_cosine_that_tells_nothing_leaves_the_embedding_out_with_a_note(capfd: Capture, tmp_path: Path) -> None:

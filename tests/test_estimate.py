@@ -18,6 +18,7 @@ from pools.sampling.pooled import PoolPair
 
 QUERIES = [Query("python", f"q{number}", "search") for number in range(5)]
 IDS = [f"f{number:03}" for number in range(100)]
+LOOSE = {"grep-any"}
 SIZES = PoolSettings(grep_any_sample=10, unflagged_sample=10)
 SEEDS = 2000
 
@@ -48,7 +49,7 @@ def rated_by_experts(drawn: Sequence[PoolPair], relevant: Mapping[PairKey, bool]
 
 
 def once(seed: int, world: World) -> tuple[PoolPair, ...]:
-    return pooled.draw(QUERIES, frame.of(IDS, seed), hits=world.flagged, validation=set(), settings=SIZES)
+    return pooled.draw(QUERIES, frame.of(IDS, seed), hits=world.flagged, validation=set(), settings=SIZES, loose=LOOSE)
 
 
 def with_a_new_retriever(seed: int, world: World) -> tuple[PoolPair, ...]:
@@ -58,26 +59,28 @@ def with_a_new_retriever(seed: int, world: World) -> tuple[PoolPair, ...]:
 
 def with_new_functions(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:60], seed)
-    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES)
+    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES, loose=LOOSE)
     second = again(first, (grown := frame.grown(began, IDS[:85])), world.flagged)
     return again(second, frame.grown(grown, IDS), world.flagged)
 
 
 def with_both(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES)
+    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES, loose=LOOSE)
     return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
 
 
 def with_grep_any_last(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pooled.draw(QUERIES, began, hits={"grep-all": world.flagged["grep-all"]}, validation=set(), settings=SIZES)
+    first = pooled.draw(
+        QUERIES, began, hits={"grep-all": world.flagged["grep-all"]}, validation=set(), settings=SIZES, loose=LOOSE
+    )
     return again(first, frame.grown(began, IDS), world.flagged | {"bm25": world.further})
 
 
 def with_ratings_of_what_was_drawn(seed: int, world: World) -> tuple[PoolPair, ...]:
     began = frame.of(IDS[:75], seed)
-    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES)
+    first = pooled.draw(QUERIES, began, hits=world.flagged, validation=set(), settings=SIZES, loose=LOOSE)
     rated = rated_by_experts(first, world.relevant)
     second = again(first, (grown := frame.grown(began, IDS)), world.flagged | {"bm25": world.further}, rated)
     assert rated <= {entry.pair for entry in second}
@@ -86,7 +89,9 @@ def with_ratings_of_what_was_drawn(seed: int, world: World) -> tuple[PoolPair, .
 
 def with_a_pool_of_an_older_release(seed: int, world: World) -> tuple[PoolPair, ...]:
     """Nobody knows of which functions and with which seed the first was drawn, and experts have rated what they found in it."""
-    first = pooled.draw(QUERIES, frame.of(IDS[:75], seed + SEEDS), hits=world.flagged, validation=set(), settings=SIZES)
+    first = pooled.draw(
+        QUERIES, frame.of(IDS[:75], seed + SEEDS), hits=world.flagged, validation=set(), settings=SIZES, loose=LOOSE
+    )
     rated = rated_by_experts(first, world.relevant)
     return again(first, frame.grown(frame.of(IDS, seed), IDS), world.flagged | {"bm25": world.further}, rated)
 
@@ -95,7 +100,7 @@ def again(
     first: tuple[PoolPair, ...], grown: Frame, flagged: dict[str, list[Hit]], rated: Collection[PairKey] = ()
 ) -> tuple[PoolPair, ...]:
     """Draw a pool again, which loses no pair."""
-    second = pooled.draw(QUERIES, grown, hits=flagged, validation=rated, settings=SIZES, earlier=first)
+    second = pooled.draw(QUERIES, grown, hits=flagged, validation=rated, settings=SIZES, loose=LOOSE, earlier=first)
     assert {entry.pair for entry in first} <= {entry.pair for entry in second}
     return second
 

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from pools.dataset import dataset
 from pools.dataset.records import Function, Query
-from pools.engines import ripgrep
+from pools.engines import grep_words, ripgrep
 from pools.errors import Stopped
-from pools.retrievers import grep_words
 from pools.sampling.hits import Hit
 from prompts.scales import Scale
 from tests.conftest import ROOT

@@ -18,6 +18,7 @@ from pools.sampling.pooled import PoolPair
 
 QUERIES = [Query("python", f"q{number}", "search") for number in range(3)]
 IDS = [f"f{number:03}" for number in range(60)]
+LOOSE = {"grep-any"}
 SIZES = PoolSettings(grep_any_sample=5, unflagged_sample=7)
 
 
@@ -32,7 +33,7 @@ def world(seed: int) -> tuple[dict[str, list[Hit]], set[tuple[str, str]]]:
 
 def test_strata_and_probabilities() -> None:
     flagged, validation = world(1)
-    drawn = pooled.draw(QUERIES, frame.of(IDS, 1), hits=flagged, validation=validation, settings=SIZES)
+    drawn = pooled.draw(QUERIES, frame.of(IDS, 1), hits=flagged, validation=validation, settings=SIZES, loose=LOOSE)
     assert [entry.pair for entry in drawn] == sorted({entry.pair for entry in drawn})
     by_pair: dict[tuple[str, str], set[str]] = {}
     for name, found in flagged.items():
@@ -55,21 +56,43 @@ def test_strata_and_probabilities() -> None:
             assert own[pair] == PoolPair(*pair, names, None, None, (1,) * len(names), (None,) * len(names))
 
 
+def test_what_only_loose_retrievers_returned_is_sampled_and_counts_to_any_depth() -> None:
+    flagged = {
+        name: [Hit("q0", function_id, rank) for rank, function_id in enumerate(found, start=1)]
+        for name, found in (("grep-any", IDS[:6]), ("wide", IDS[3:9]), ("bm25", IDS[5:7]))
+    }
+    settings = PoolSettings(grep_any_sample=60, unflagged_sample=0, depth=1)
+    drawn = pooled.draw(
+        QUERIES[:1], frame.of(IDS, 1), hits=flagged, validation=set(), settings=settings, loose={"grep-any", "wide"}
+    )
+    strata = {entry.function_id: (entry.stratum, entry.retrievers) for entry in drawn}
+    assert strata.pop("f005") == (pooled.POOLED, ("bm25", "grep-any", "wide"))
+    assert strata == {
+        **dict.fromkeys(IDS[:3], (pooled.GREP_ANY_SAMPLE, ("grep-any",))),
+        **dict.fromkeys(IDS[3:5], (pooled.GREP_ANY_SAMPLE, ("grep-any", "wide"))),
+        **dict.fromkeys(IDS[6:9], (pooled.GREP_ANY_SAMPLE, ("wide",))),
+    }
+    plain = pooled.draw(QUERIES[:1], frame.of(IDS, 1), hits=flagged, validation=set(), settings=settings, loose={"grep-any"})
+    assert {entry.function_id for entry in plain if entry.stratum == pooled.POOLED} == {"f003", "f005"}
+
+
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_inputs_does_not_matter(rng: random.Random) -> None:
     flagged, validation = world(2)
-    expected = pooled.draw(QUERIES, frame.of(IDS, 3), hits=flagged, validation=validation, settings=SIZES)
+    expected = pooled.draw(QUERIES, frame.of(IDS, 3), hits=flagged, validation=validation, settings=SIZES, loose=LOOSE)
     queries, ids = rng.sample(QUERIES, len(QUERIES)), rng.sample(IDS, len(IDS))
     names = rng.sample(sorted(flagged), len(flagged))
     shuffled = {name: rng.sample(flagged[name], len(flagged[name])) for name in names}
-    assert pooled.draw(queries, frame.of(ids, 3), hits=shuffled, validation=validation, settings=SIZES) == expected
+    assert pooled.draw(queries, frame.of(ids, 3), hits=shuffled, validation=validation, settings=SIZES, loose=LOOSE) == expected
 
 
 def test_a_small_stratum_is_taken_whole_and_another_seed_draws_others() -> None:
-    drawn = pooled.draw(QUERIES, frame.of(IDS[:4], 1), hits={}, validation=set(), settings=SIZES)
+    drawn = pooled.draw(QUERIES, frame.of(IDS[:4], 1), hits={}, validation=set(), settings=SIZES, loose=LOOSE)
     assert {(entry.stratum, entry.probability) for entry in drawn} == {(pooled.UNFLAGGED_SAMPLE, 1.0)}
     assert len(drawn) == 12
-    first, second = (pooled.draw(QUERIES, frame.of(IDS, seed), hits={}, validation=set(), settings=SIZES) for seed in (1, 2))
+    first, second = (
+        pooled.draw(QUERIES, frame.of(IDS, seed), hits={}, validation=set(), settings=SIZES, loose=LOOSE) for seed in (1, 2)
+    )
     assert first != second
     assert len({frozenset(entry.function_id for entry in first if entry.search_id == q.search_id) for q in QUERIES}) == 3
 
@@ -83,7 +106,7 @@ def test_depth_leaves_out_what_a_retriever_ranks_below_it_but_not_of_grep_any() 
     settings = PoolSettings(grep_any_sample=99, unflagged_sample=0, depth=2)
     drawn = {
         entry.function_id: entry
-        for entry in pooled.draw(QUERIES[:1], frame.of(IDS, 1), hits=flagged, validation=set(), settings=settings)
+        for entry in pooled.draw(QUERIES[:1], frame.of(IDS, 1), hits=flagged, validation=set(), settings=settings, loose=LOOSE)
     }
     assert {name: entry.retrievers for name, entry in drawn.items() if entry.stratum == pooled.POOLED} == {
         "f000": ("bm25", "grep-any"), "f001": ("bm25", "grep-any"), "f004": ("embedding", "grep-any"),
@@ -126,7 +149,7 @@ def test_a_file_that_is_no_pool_is_named_with_the_row(tmp_path: Path, rows: list
 
 def test_files_round_trip_with_the_same_bytes(tmp_path: Path) -> None:
     flagged, validation = world(6)
-    drawn = pooled.draw(QUERIES, frame.of(IDS, 1), hits=flagged, validation=validation, settings=SIZES)
+    drawn = pooled.draw(QUERIES, frame.of(IDS, 1), hits=flagged, validation=validation, settings=SIZES, loose=LOOSE)
     path = pooled.path(tmp_path, "python")
     pooled.write(path, drawn)
     assert pooled.read(path) == drawn

@@ -13,7 +13,7 @@ from pools.sampling import frame, pooled
 from pools.sampling.frame import Frame
 from pools.sampling.hits import Hit
 from pools.sampling.pooled import PoolPair
-from tests.test_pool import IDS, QUERIES, SIZES, world
+from tests.test_pool import IDS, LOOSE, QUERIES, SIZES, world
 
 Pair = tuple[str, str]
 
@@ -36,7 +36,13 @@ class Pool:
     ) -> dict[Pair, PoolPair]:
         self.frame = frame.of(ids, self.seed) if self.frame is None else frame.grown(self.frame, ids)
         self.pairs = pooled.draw(
-            QUERIES[:searches], self.frame, hits=flagged or {}, validation=validation, settings=settings, earlier=self.pairs
+            QUERIES[:searches],
+            self.frame,
+            hits=flagged or {},
+            validation=validation,
+            settings=settings,
+            loose=LOOSE,
+            earlier=self.pairs,
         )
         found = {entry.pair: entry for entry in self.pairs}
         assert len(found) == len(self.pairs)

@@ -21,8 +21,7 @@ from judge.steps.demo import copy_sample
 from pools.dataset import dataset
 from pools.dataset.dataset import Dataset
 from pools.dataset.settings import EmbeddingSettings
-from pools.engines import calibration, vectors
-from pools.retrievers import embedding
+from pools.engines import calibration, embedders, vectors
 from pools.sampling import hits
 from prompts import scales
 from tests.command import process
@@ -54,7 +53,7 @@ def test_its_cosines_rank_like_those_of_the_built_in_model(model: Path, sample: 
     texts = [query.search for query in queries] + [function.code for function in functions]
     cosines: list[Any] = []
     for name in (str(model), EmbeddingSettings().model):
-        made = vectors.complete(tmp_path / f"{len(cosines)}.parquet", embedding.embedder(EmbeddingSettings(name)), texts=texts)
+        made = vectors.complete(tmp_path / f"{len(cosines)}.parquet", embedders.embedder(EmbeddingSettings(name)), texts=texts)
         assert made.rows.shape == (len(set(texts)), 384)
         cosines.append(
             made.of(query.search for query in queries) @ made.of(function.code for function in functions).T
@@ -65,9 +64,9 @@ def test_its_cosines_rank_like_those_of_the_built_in_model(model: Path, sample: 
 
 EMBED = """
 import sys
-from pools.retrievers import embedding
+from pools.engines import embedders
 from pools.dataset.settings import EmbeddingSettings
-made = embedding.embedder(EmbeddingSettings(sys.argv[1]))
+made = embedders.embedder(EmbeddingSettings(sys.argv[1]))
 texts = ["def add(a, b):\\n    return a + b", "sort a list", "x = 1\\n" * 400, "func (s *Stack) Pop() int { return s.a[0] }"]
 rows = made.embed(texts[int(sys.argv[2]):])
 sys.stdout.write(rows[-1].tobytes().hex())

@@ -30,10 +30,11 @@ from judge.steps.demo import copy_sample
 from pools.dataset import dataset, files
 from pools.dataset.records import Function, PairKey, Query
 from pools.dataset.settings import JudgeSettings, LlmSettings, PriceSettings, Settings
+from pools.engines import okapi, yes_or_no
 from pools.engines.vectors import Vectors
+from pools.engines.yes_or_no import YesOrNo
 from pools.errors import DataError, Stopped, UsageError
-from pools.retrievers import bm25, llm
-from pools.retrievers.llm import YesOrNo
+from pools.retrievers import llm
 from pools.sampling import hits, pooled
 from pools.sampling.hits import Hit
 from prompts import templates
@@ -58,14 +59,14 @@ def log(**shares: float) -> list[tuple[str, float]]:
 def test_a_word_counts_in_every_spelling(yes: str) -> None:
     no = yes.replace("Yes", "No").replace("yes", "no").replace("YES", "NO")
     told = [(yes, math.log(0.3)), ("yEs,", math.log(0.1)), (no, math.log(0.1)), ("Not", math.log(0.4)), ("yesterday", -1.0)]
-    assert llm.probability(told) == pytest.approx(0.8)
-    assert llm.read(yes.lstrip("\u0120"), "stop", logprobs=told) == YesOrNo(True, llm.probability(told))
-    assert llm.read(no.lstrip("\u0120"), "stop", logprobs=told) == YesOrNo(False, llm.probability(told))
+    assert yes_or_no.probability(told) == pytest.approx(0.8)
+    assert yes_or_no.read(yes.lstrip("\u0120"), "stop", logprobs=told) == YesOrNo(True, yes_or_no.probability(told))
+    assert yes_or_no.read(no.lstrip("\u0120"), "stop", logprobs=told) == YesOrNo(False, yes_or_no.probability(told))
 
 
 @given(st.lists(st.tuples(st.sampled_from(["yes", " No", "maybe", ""]), st.floats(-60, 0)), max_size=6))
 def test_a_probability_is_the_share_of_yes_in_both(told: list[tuple[str, float]]) -> None:
-    found = llm.probability(told)
+    found = yes_or_no.probability(told)
     yes, no = (sum(math.exp(figure) for token, figure in told if token.strip().lower() == word) for word in ("yes", "no"))
     if len(told) < 2 or yes + no == 0:
         assert found is None
@@ -74,11 +75,11 @@ def test_a_probability_is_the_share_of_yes_in_both(told: list[tuple[str, float]]
 
 
 def test_what_is_set_against_nothing_is_no_probability() -> None:
-    assert llm.probability(log(Yes=0.7)) is None
-    assert llm.probability(log(Maybe=0.7, I=0.1)) is None
-    assert llm.probability(log(Yes=0.7, I=0.1)) == 1.0
-    assert llm.probability([("yes", -9999.0), ("I", -0.1)]) is None
-    assert llm.read("Yes", "stop", logprobs=()) == YesOrNo(True, None)
+    assert yes_or_no.probability(log(Yes=0.7)) is None
+    assert yes_or_no.probability(log(Maybe=0.7, I=0.1)) is None
+    assert yes_or_no.probability(log(Yes=0.7, I=0.1)) == 1.0
+    assert yes_or_no.probability([("yes", -9999.0), ("I", -0.1)]) is None
+    assert yes_or_no.read("Yes", "stop", logprobs=()) == YesOrNo(True, None)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +102,8 @@ def test_what_is_set_against_nothing_is_no_probability() -> None:
 )
 def test_an_answer_is_its_first_word_or_neither(text: str, yes: bool | None) -> None:
     told = log(Yes=0.5, No=0.25)
-    assert llm.read(text, "stop", logprobs=told) == YesOrNo(yes, None if yes is None else llm.probability(told))
-    assert llm.read(text, "content_filter", logprobs=told) == YesOrNo(None, None)
+    assert yes_or_no.read(text, "stop", logprobs=told) == YesOrNo(yes, None if yes is None else yes_or_no.probability(told))
+    assert yes_or_no.read(text, "content_filter", logprobs=told) == YesOrNo(None, None)
 
 
 def test_a_hit_is_a_yes_or_probable_enough() -> None:
@@ -156,7 +157,7 @@ def test_the_nearest_go_by_cosine_then_by_id() -> None:
     keyed = {files.sha256(text.encode()): row for text, row in rows.items()}
     made = Vectors("e", tuple(sorted(keyed)), numpy.array([keyed[key] for key in sorted(keyed)], dtype=numpy.float32))
     functions = [function(name, code) for name, code in codes.items()]
-    assert llm.nearest([Query("go", "q0", "search", "test", {})], functions, vectors=made, most=3) == {"q0": ["f0", "f3", "f2"]}
+    assert llm.nearest([Query("go", "q0", "search", "test", {})], functions, made=made, most=3) == {"q0": ["f0", "f3", "f2"]}
 
 
 def function(name: str, code: str) -> Function:
@@ -402,7 +403,7 @@ def test_what_the_prefilter_leaves_out_stays_in_the_strata_with_its_true_probabi
     assert "go: llm.prefilter goes by bm25 alone" in done.err
     data = dataset.load(folder, SCALE)
     queries, functions = data.queries_of("go"), data.functions_of("go")
-    chosen = {hit.pair for hit in bm25.search(queries, functions, depth=3)}
+    chosen = {hit.pair for hit in okapi.search(queries, functions, depth=3)}
     assert {hit.pair for hit in hits.read(hits.path(folder, "go", retriever="llm"))} == chosen
     assert len(fake.requests) == len(chosen)
     loose = {hit.pair for hit in hits.read(hits.path(folder, "go", retriever="grep-any"))}
@@ -441,7 +442,7 @@ def test_the_prefilter_goes_by_bm25_and_embedding_together(capfd: Capture, tmp_p
             right = numpy.array(letters(entry.code))
             cosine[entry.id] = round(float(left @ right / numpy.sqrt((left @ left) * (right @ right))), 6)
         near = sorted(cosine, key=lambda name: (-cosine[name], name))[: llm.depth(4)]
-        words = [hit.function_id for hit in bm25.search([query], functions, depth=llm.depth(4))]
+        words = [hit.function_id for hit in okapi.search([query], functions, depth=llm.depth(4))]
         wanted |= {(query.search_id, name) for name in fused([words, near])[:4]}
     shown = texts(tmp_path, "go")
     assert Counter(fake.asked_pairs) == Counter(shown[pair] for pair in wanted)
@@ -497,7 +498,7 @@ def test_killed_and_started_again_it_asks_about_no_answered_pair_twice(tmp_path:
 def test_neither_and_missing_probabilities_are_counted(capfd: Capture, tmp_path: Path) -> None:
     folder = sample(tmp_path, 'model = "m"\nprefilter = 2', '"llm"')
     data = dataset.load(folder, SCALE)
-    first = bm25.search(data.queries_of("go"), data.functions_of("go"), depth=1)[0].pair
+    first = okapi.search(data.queries_of("go"), data.functions_of("go"), depth=1)[0].pair
     odd = texts(folder, "go")[first]
 
     def answer(search: str, code: str) -> tuple[str, dict[str, float]]:

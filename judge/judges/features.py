@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from pools.dataset.records import Function, PairKey, Query
-from pools.engines import codewords
+from pools.engines import codewords, okapi
 from pools.engines.vectors import Similarity
 
 COLUMNS = (
@@ -27,9 +27,6 @@ COLUMNS = (
 COSINE = "cosine"
 """The column of the embedding, where there are vectors."""
 
-# BM25 as in Robertson & Zaragoza, The Probabilistic Relevance Framework (2009), with Lucene's inverse document frequency.
-K1 = 1.2
-B = 0.75
 FEEDBACK = 3
 """How many of the best matches a function is compared with."""
 ABBREVIATION = 3
@@ -106,7 +103,9 @@ class Features:
         }
         self._ids = tuple(self.codes)
         self._place = {function_id: place for place, function_id in enumerate(self.codes)}
-        self._counts, self._vocabulary, words = _count(self.codes.values())
+        stemmed, words = _stemmed(self.codes.values())
+        self._index = okapi.Index(stemmed)
+        self._counts, self._vocabulary = _count(stemmed)
         self._lengths = self._counts.sum(axis=1).A1
         self._weighted = TfidfTransformer(sublinear_tf=True).fit_transform(self._counts.tocsr())
         self._vectorizer = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True).fit(words)
@@ -163,32 +162,27 @@ class Features:
         import numpy
 
         words = search_words(search)
-        mean_length = self._lengths.mean() or 1.0
-        bm25, related = numpy.zeros(len(self.codes)), numpy.zeros(len(self.codes))
+        related = numpy.zeros(len(self.codes))
         rarity, related_rarity = {}, {}
         for word in words:
-            places, counts = self._column(self._vocabulary.get(word))
-            rarity[word] = self._rarity(len(places))
-            damped = counts + K1 * (1 - B + B * self._lengths[places] / mean_length)
-            bm25[places] += rarity[word] * counts * (K1 + 1) / damped
-            columns = [self._column(column)[0] for column in self._related_to(word)]
+            places = self._holders(self._vocabulary.get(word))
+            rarity[word] = okapi.rarity(len(places), len(self.codes))
+            columns = [self._holders(column) for column in self._related_to(word)]
             places = numpy.unique(numpy.concatenate(columns)) if columns else places
-            related_rarity[word] = self._rarity(len(places))
+            related_rarity[word] = okapi.rarity(len(places), len(self.codes))
             related[places] += related_rarity[word]
-        bm25 /= sum(rarity.values()) * (K1 + 1)
+        # No word can weigh more in a text than its rarity, so this is a share of the most that there could be.
+        bm25 = self._index.scores(words) / sum(rarity.values())
         related /= sum(related_rarity.values())
         both = bm25 / (bm25.max() or 1.0) + related / (related.max() or 1.0)
         best = tuple(int(place) for place in numpy.argsort(-both, kind="stable")[: FEEDBACK + 1] if both[place] > 0)
         return _Ranking(words, rarity, bm25, related_rarity, related, best)
 
-    def _column(self, column: int | None) -> tuple[Any, Any]:
+    def _holders(self, column: int | None) -> Any:
+        """Return the places of the functions that hold the stem of a column."""
         if column is None:
-            return self._counts.indices[:0], self._counts.data[:0]
-        span = slice(self._counts.indptr[column], self._counts.indptr[column + 1])
-        return self._counts.indices[span], self._counts.data[span]
-
-    def _rarity(self, holders: int) -> float:
-        return math.log1p((len(self.codes) - holders + 0.5) / (holders + 0.5))
+            return self._counts.indices[:0]
+        return self._counts.indices[self._counts.indptr[column] : self._counts.indptr[column + 1]]
 
     def _find_related(self, word: str) -> tuple[int, ...]:
         return tuple(column for other, column in self._vocabulary.items() if self._are_related(word, other))
@@ -205,22 +199,29 @@ class Features:
         return self.codes[self._ids[place]]
 
 
-def _count(codes: Iterable[str]) -> tuple[Any, dict[str, int], list[str]]:
-    """Return the stems of each code as a sparse matrix by column, the stems' columns, and all words, sorted."""
-    from scipy.sparse import csr_matrix
-
-    words: set[str] = set()
-    counted = []
+def _stemmed(codes: Iterable[str]) -> tuple[list[list[str]], list[str]]:
+    """Return the stems of each code in order, and all words, sorted, before they were stemmed."""
+    # One text a stem, however often it occurs: a corpus has as many words as memory has room for.
+    known: dict[str, str] = {}
+    out = []
     for code in codes:
         split = codewords.split(code)
-        words.update(split)
-        counted.append(Counter(stem(word) for word in split))
+        known.update((word, stem(word)) for word in split if word not in known)
+        out.append([known[word] for word in split])
+    return out, sorted(known) or ["none"]
+
+
+def _count(stemmed: Sequence[Sequence[str]]) -> tuple[Any, dict[str, int]]:
+    """Return how often each code has each stem as a sparse matrix by column, and the stems' columns."""
+    from scipy.sparse import csr_matrix
+
+    counted = [Counter(held) for held in stemmed]
     vocabulary = {word: column for column, word in enumerate(sorted({word for counts in counted for word in counts} or {""}))}
     rows = [row for row, counts in enumerate(counted) for _ in counts]
     columns = [vocabulary[word] for counts in counted for word in counts]
     figures = [count for counts in counted for count in counts.values()]
     matrix = csr_matrix((figures, (rows, columns)), shape=(len(counted), len(vocabulary)), dtype=float)
-    return matrix.tocsc(), vocabulary, sorted(words) or ["none"]
+    return matrix.tocsc(), vocabulary
 
 
 def _share(rarity: Mapping[str, float], present: Collection[str]) -> float:

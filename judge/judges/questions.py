@@ -6,7 +6,8 @@ fsynced before a line counts. It differs in what it holds: no seals, as no gate 
 retriever's identity (`retriever`), and no readings, as an answer is read anew whenever the file is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,9 +25,12 @@ from judge.rating.money import Limits
 from judge.rating.rating import Outcome, Progress
 from judge.reading.replies import Entry, Reading, Status
 from pools.dataset import dataset
+from pools.dataset.partition import Partition
 from pools.dataset.records import PairKey
 from pools.dataset.settings import JudgeSettings, PriceSettings, Settings
-from pools.retrievers import llm
+from pools.engines import yes_or_no
+from pools.engines.yes_or_no import Answered, YesOrNo
+from pools.errors import UsageError
 from prompts import templates
 from prompts.scales import Scale
 
@@ -57,12 +61,35 @@ def identity(settings: Settings, model: str, *, wording: str) -> Identity:
     return Identity(model, wording, SCALE, settings.judge.shown_characters, 1, sampling, settings.judge.redact)
 
 
+def configured(partition: Partition, model: str | None = None) -> Identity:
+    """Return the identity of the retriever that a partition's settings describe, or with another model.
+
+    Raises `UsageError` where no model is named and for a wording that is none.
+    """
+    settings = partition.settings
+    name = model or settings.llm.model or settings.judge.model
+    if not name:
+        raise UsageError("the retriever llm needs a model; name one with --model, or llm.model in judge.toml")
+    try:
+        wording = templates.text(settings.llm.prompt, folder=partition.folder)
+    except ValueError as error:
+        raise UsageError(f"llm.prompt: {error}") from error
+    return identity(settings, name, wording=wording)
+
+
+def items(partition: Partition, pairs: Iterable[PairKey]) -> list[Item]:
+    """Return pairs with the texts that are shown of them, in the same order."""
+    searches = {query.search_id: query.search for query in partition.queries}
+    codes = {function.id: function.code for function in partition.functions}
+    return [Item(pair, searches[pair[0]], codes[pair[1]]) for pair in pairs]
+
+
 class Answers(Ledger):
     """One language's answers, opened for appending (`open`, a context manager) or as they are (`read`)."""
 
     def __init__(self, path: Path, clock: Now = now, *, texts: Texts | None = None) -> None:
         super().__init__(path, clock, texts=texts)
-        self._given: dict[str, dict[PairKey, llm.YesOrNo]] = {}
+        self._given: dict[str, dict[PairKey, YesOrNo]] = {}
         self._models: dict[str, str] = {}
 
     def judges(self) -> tuple[str, ...]:
@@ -73,7 +100,7 @@ class Answers(Ledger):
         """Return the model that a retriever asks."""
         return self._models[retriever_id]
 
-    def given(self, retriever_id: str) -> Mapping[PairKey, llm.YesOrNo]:
+    def given(self, retriever_id: str) -> Mapping[PairKey, YesOrNo]:
         """Return the first answer of yes or no to each pair."""
         return self._given.get(retriever_id, {})
 
@@ -97,7 +124,7 @@ class Answers(Ledger):
     def _read(self, reply: Record) -> Reading:
         [(entry_id, search_id, function_id, *shown)] = reply["sent"]
         logprobs = [(token, figure) for token, figure in reply.get("logprobs", ())]
-        answer = llm.read(reply["raw"], reply["finish_reason"], logprobs=logprobs)
+        answer = yes_or_no.read(reply["raw"], reply["finish_reason"], logprobs=logprobs)
         entry = Entry("rated", int(answer.yes)) if answer.yes is not None else Entry(_fault(reply), None)
         ratings = {} if entry.rating is None else {entry_id: entry.rating}
         faults = {entry_id: str(entry.status)} if entry.rating is None else {}
@@ -171,6 +198,40 @@ async def ask(
             prices=prices,
             note=note,
         )
+
+
+def put(
+    partition: Partition,
+    pairs: Sequence[PairKey],
+    *,
+    asked: YesNo,
+    limits: Limits,
+    progress: Callable[[Progress], None],
+    note: Callable[[str], None],
+) -> Answered:
+    """Ask about the pairs of a partition, as far as nothing is known of them, and return what then is; raises as `ask` does."""
+    settings = partition.settings
+    with Answers.open(path(partition.folder, partition.language)) as answers:
+        for line in answers.notes:
+            note(line)
+        outcome = asyncio.run(
+            ask(
+                items(partition, pairs),
+                asked,
+                answers=answers,
+                settings=settings.judge,
+                seed=settings.seed,
+                progress=progress,
+                limits=limits,
+                prices=settings.prices,
+                note=note,
+            )
+        )
+        given = answers.given(asked.identity.judge_id)
+    for line in asked.client.notes:
+        note(line)
+    known = {pair: given[pair] for pair in pairs if pair in given}
+    return Answered(known, outcome.failed, outcome.requests, outcome.pairs, outcome.cost)
 
 
 def plan(items: Sequence[Item], asking: Identity, *, answers: Answers, settings: Settings) -> Estimate:

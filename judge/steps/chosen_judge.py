@@ -36,14 +36,13 @@ def baseline(partition: Partition) -> "Baseline":
     from pools.engines import vectors
 
     settings = partition.settings
-    path = vectors.path(partition.folder, partition.language, settings=settings.embedding)
     return Baseline(
         partition.queries,
         partition.functions,
         experts=partition.experts,
         scale=partition.scale,
         settings=settings,
-        similarity=vectors.between(vectors.read(path), partition.queries, functions=partition.functions),
+        similarity=vectors.similarity(partition),
     )
 
 

@@ -13,7 +13,6 @@ from gates.measures.tuning import Trial
 from judge.batching.batches import Item
 from judge.endpoint.answer import Usage
 from judge.judges import questions
-from judge.judges.identity import Identity
 from judge.judges.questions import Answers, YesNo
 from judge.ledger.ledger import Ledger, records
 from judge.ledger.tally import Totals
@@ -27,7 +26,6 @@ from pools.dataset.records import PairKey
 from pools.dataset.settings import PriceSettings, Settings
 from pools.errors import UsageError
 from pools.retrievers import llm as retriever
-from prompts import templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,18 +114,9 @@ def check(partition: Partition, settings: Sequence[Setting], *, of_retriever: bo
     """Raise `UsageError` for a setting that cannot be tried, so that no other is paid for before that is known."""
     for setting in settings:
         if of_retriever:
-            _wording(_as_retriever(partition, setting), setting.model)
+            questions.configured(_as_retriever(partition, setting), setting.model)
         else:
             chosen_judge.identity(_as_judge(partition, setting), setting.model)
-
-
-def _wording(partition: Partition, model: str) -> Identity:
-    """Return the identity of the retriever that a partition's settings describe."""
-    try:
-        wording = templates.text(partition.settings.llm.prompt, folder=partition.folder)
-    except ValueError as error:
-        raise UsageError(f"llm.prompt: {error}") from error
-    return questions.identity(partition.settings, model, wording=wording)
 
 
 def _as_judge(partition: Partition, setting: Setting) -> Partition:
@@ -160,7 +149,7 @@ def of_retriever(chosen: Sequence[Part], setting: Setting, *, run: Run) -> tuple
     found = _Found()
     for part in chosen:
         partition = _as_retriever(part.partition, setting)
-        settings, asking = partition.settings, _wording(partition, setting.model)
+        settings, asking = partition.settings, questions.configured(partition, setting.model)
         found.judge_id = asking.judge_id
         path = _path(partition, asking.judge_id)
         client = endpoints.client(settings, asking.model, base_url=run.base_url, sampling=asking.sampling)

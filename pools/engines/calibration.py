@@ -77,9 +77,9 @@ def fit(scores: Mapping[PairKey, float], relevant: Mapping[PairKey, bool], *, tu
     """
     pairs = sorted(relevant)
     tuned = [pair for pair in pairs if pair[0] in tuning]
-    training = tuned if _enough(tuned, relevant) else pairs
-    if not _enough(training, relevant):
+    if not enough(relevant):
         return None
+    training = tuned if _enough(tuned, relevant) else pairs
     curve = platt([scores[pair] for pair in training], [relevant[pair] for pair in training])
     searches = sorted({search_id for search_id, _ in training})
     held_out: dict[str, Curve] = {}
@@ -100,6 +100,11 @@ def fit(scores: Mapping[PairKey, float], relevant: Mapping[PairKey, bool], *, tu
         brier([share] * len(outcomes), outcomes),
         reliability(probabilities, outcomes),
     )
+
+
+def enough(relevant: Mapping[PairKey, bool]) -> bool:
+    """Say whether there is anything to be learned from so many pairs, whatever their scores."""
+    return _enough(list(relevant), relevant)
 
 
 def _enough(pairs: Sequence[PairKey], relevant: Mapping[PairKey, bool]) -> bool:

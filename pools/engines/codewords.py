@@ -13,12 +13,15 @@ _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))|[A-Z]{2,}s(?![a-z])
 _LETTERS = str.maketrans(dict(zip("ßæÆœŒøØłŁđĐ", ["ss", "ae", "AE", "oe", "OE", "o", "O", "l", "L", "d", "D"], strict=True)))
 
 # fmt: off
-STOP_WORDS = frozenset([
-    "a", "an", "and", "another", "based", "by", "for", "from", "how", "i", "in", "into", "is", "it", "of", "on", "or", "that",
-    "the", "this", "to", "with", "x",
+IN_BETWEEN = frozenset([
+    "a", "an", "and", "another", "based", "by", "for", "from", "how", "in", "into", "is", "of", "on", "or", "the", "to",
+    "with", "x",
 ])
 # fmt: on
 """Words that hold a search together and say nothing of what is searched for."""
+STOP_WORDS = IN_BETWEEN | {"i", "it", "that", "this"}
+"""The same with pronouns. Where whole searches are looked up (`of_search`) these say nothing either; the grep retrievers have
+always looked for them, and what a pool was drawn from must not change under it."""
 
 
 def split(text: str) -> list[str]:

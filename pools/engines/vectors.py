@@ -8,12 +8,13 @@ there, the chunks are merged and removed.
 
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from pools.dataset import dataset, files, tables
+from pools.dataset.partition import Partition
 from pools.dataset.records import Function, PairKey, Query
 from pools.dataset.settings import EmbeddingSettings
 from pools.errors import DataError, UsageError
@@ -24,6 +25,8 @@ ROWS = 16_384
 """Vectors read from a file at a time."""
 PLACES = 6
 """Decimals of a cosine; the ones behind them differ between machines."""
+BLOCK = 16_384
+"""Functions compared with all searches at a time; bounds the memory."""
 
 Progress = Callable[[int, int], None]
 """Takes how many texts are embedded and how many there are to embed."""
@@ -213,3 +216,33 @@ def between(vectors: Vectors | None, queries: Sequence[Query], *, functions: Seq
         dict(zip([query.search_id for query in queries], left, strict=True)),
         dict(zip([function.id for function in functions], right, strict=True)),
     )
+
+
+def cosines(made: Vectors, queries: Sequence[Query], *, functions: Sequence[Function]) -> Iterator[tuple[int, Any]]:
+    """Yield the cosines of all searches with a block of functions at a time, and the place of the block's first function.
+
+    A block is an array of floats, rounded, a row a search and a column a function. Every text must have a vector.
+    """
+    import numpy
+
+    searches = made.of(query.search for query in queries).astype(numpy.float64)
+    for start in range(0, len(functions), BLOCK):
+        rows = made.of(function.code for function in functions[start : start + BLOCK]).astype(numpy.float64)
+        yield start, numpy.round(searches @ rows.T, PLACES)
+
+
+def held(partition: Partition) -> Vectors | None:
+    """Return the vectors of a partition that are on disk, None where there are none."""
+    return read(path(partition.folder, partition.language, settings=partition.settings.embedding))
+
+
+def similarity(partition: Partition) -> Similarity | None:
+    """Return the cosines of a partition by the vectors that are on disk, None where a search or a function has none."""
+    return between(held(partition), partition.queries, functions=partition.functions)
+
+
+def completed(partition: Partition, embedder: Embedder, *, progress: Progress = lambda _done, _all: None) -> Vectors:
+    """Return the vectors of all of a partition's searches and functions, made where missing; raises as `complete` does."""
+    file = path(partition.folder, partition.language, settings=partition.settings.embedding)
+    texts = [query.search for query in partition.queries] + [function.code for function in partition.functions]
+    return complete(file, embedder, texts=texts, progress=progress)

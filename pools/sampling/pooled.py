@@ -1,6 +1,6 @@
 """The pool: the pairs to be judged, each with who returned it at which rank, its stratum, and the probability of being drawn.
 
-What a retriever returned is judged whole; of what only the loosest one returned, or none did, a random sample is, so that what
+What a retriever returned is judged whole; of what only a loose one returned, or none did, a random sample is, so that what
 the retrievers miss can be estimated without bias. A sample is the n candidates with the smallest lots, random numbers that
 depend on seed, search and function alone: every candidate has the same chance, and nothing but the candidates matters.
 
@@ -42,8 +42,6 @@ SAMPLES = (GREP_ANY_SAMPLE, UNFLAGGED_SAMPLE)
 VALIDATION = -1
 """What stands for no stratum among the numbers of strata."""
 
-LOOSEST = "grep-any"
-
 
 @dataclass(frozen=True, slots=True)
 class PoolPair:
@@ -75,20 +73,22 @@ def draw(
     hits: Mapping[str, Sequence[Hit]],
     validation: Collection[PairKey],
     settings: PoolSettings,
+    loose: Collection[str],
     earlier: Sequence[PoolPair] = (),
 ) -> tuple[PoolPair, ...]:
     """Return the pool of one language, sorted by search and function.
 
-    `hits` holds each retriever's under its name, `validation` the expert-rated pairs. A pair that any retriever but grep-any
-    returned is `pooled` with probability 1; of the N pairs of a search that only grep-any returned, `grep_any_sample` (n) are
-    drawn without replacement with probability n / N each (1 where N is not more than n), and of those that nothing returned
-    `unflagged_sample`. Hits beyond rank `depth`, where that is not 0, count as not returned, but for grep-any's, which only
-    decide on a stratum. The pairs of an `earlier` pool, whose frame this one has grown from, stay in the pool as the module
-    says, as long as their search and function are there. The result does not depend on the order of any input.
+    `hits` holds each retriever's under its name, `validation` the expert-rated pairs. A pair that any retriever but the `loose`
+    ones (grep-any) returned is `pooled` with probability 1; of the N pairs of a search that only these returned,
+    `grep_any_sample` (n) are drawn without replacement with probability n / N each (1 where N is not more than n), and of those
+    that nothing returned `unflagged_sample`. Hits beyond rank `depth`, where that is not 0, count as not returned, but for
+    those of loose retrievers, which only decide on a stratum. The pairs of an `earlier` pool, whose frame this one has grown
+    from, stay in the pool as the module says, as long as their search and function are there. The result does not depend on
+    the order of any input.
     """
     import numpy as np
 
-    hits = counted(hits, settings.depth)
+    hits = counted(hits, settings.depth, loose=loose)
     returned = _returned(hits)
     rated: dict[str, set[str]] = {}
     for search_id, function_id in validation:
@@ -100,15 +100,17 @@ def draw(
     drawings = np.array([frame.drawings[name] for name in corpus.names], np.int32)
     pool: list[PoolPair] = []
     for search_id in (query.search_id for query in queries):
-        own = _Search(search_id, returned.get(search_id, {}), before.get(search_id, {}), rated.get(search_id, set()))
+        own = _Search(
+            search_id, returned.get(search_id, {}), before.get(search_id, {}), rated.get(search_id, set()), frozenset(loose)
+        )
         pool += _drawn(own, corpus, drawings=drawings, fresh=frame.fresh, settings=settings)
     return tuple(sorted(_marked(pool, hits, before=before), key=lambda entry: entry.pair))
 
 
-def counted(hits: Mapping[str, Sequence[Hit]], depth: int) -> dict[str, Sequence[Hit]]:
-    """Return each retriever's hits that count as returned: to rank `depth`, or all where that is 0; always all of grep-any."""
+def counted(hits: Mapping[str, Sequence[Hit]], depth: int, *, loose: Collection[str]) -> dict[str, Sequence[Hit]]:
+    """Return each retriever's hits that count as returned: to rank `depth`, or all where that is 0; always all of `loose`."""
     return {
-        name: found if name == LOOSEST or not depth else [hit for hit in found if hit.rank <= depth]
+        name: found if name in loose or not depth else [hit for hit in found if hit.rank <= depth]
         for name, found in hits.items()
     }
 
@@ -147,16 +149,26 @@ def _returned(hits: Mapping[str, Sequence[Hit]]) -> dict[str, dict[str, tuple[st
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A search: the functions returned for it and by whom, its pairs of the earlier pool, the functions that experts rated."""
+    """A search: the functions returned for it and by whom, its pairs of the earlier pool, the functions that experts rated.
+
+    `loose` are the retrievers whose hits alone make no pair `pooled`.
+    """
 
     search_id: str
     returned: Mapping[str, tuple[str, ...]]
     before: Mapping[str, PoolPair]
     rated: Collection[str]
+    loose: frozenset[str]
+
+    def stratum(self, retrievers: Collection[str]) -> str:
+        """Return the stratum of a function that these retrievers returned."""
+        if not retrievers:
+            return UNFLAGGED_SAMPLE
+        return GREP_ANY_SAMPLE if self.loose.issuperset(retrievers) else POOLED
 
     def strata(self) -> dict[str, str]:
         """Return the strata of the functions that are not unflagged."""
-        found = {name: _stratum(retrievers) for name, retrievers in self.returned.items()}
+        found = {name: self.stratum(retrievers) for name, retrievers in self.returned.items()}
         return found | {name: POOLED for name, entry in self.before.items() if entry.stratum == POOLED}
 
     def drawable(self, name: str, fresh: Collection[str]) -> bool:
@@ -192,7 +204,7 @@ def _drawn(search: _Search, corpus: Lots, *, drawings: Any, fresh: Collection[st
         name = corpus.names[place]
         retrievers = search.returned.get(name, ())
         own = None if strata[place] == VALIDATION else STRATA[strata[place]]
-        if own == POOLED and _stratum(retrievers) != POOLED:
+        if own == POOLED and search.stratum(retrievers) != POOLED:
             retrievers = tuple(sorted({*retrievers, *search.before[name].retrievers}))
         out.append(PoolPair(search.search_id, name, retrievers, own, probabilities.get(place)))
     return out
@@ -219,12 +231,6 @@ def _sample(search_id: str, corpus: Lots, *, members: Any, size: int, lucky: Col
         chosen = corpus.smallest(search_id, cell, size=count).tolist()
         found |= dict.fromkeys(chosen, len(chosen) / len(cell))
     return found
-
-
-def _stratum(retrievers: Collection[str]) -> str:
-    if not retrievers:
-        return UNFLAGGED_SAMPLE
-    return GREP_ANY_SAMPLE if set(retrievers) == {LOOSEST} else POOLED
 
 
 def path(folder: Path, language: str) -> Path:

@@ -10,8 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from pools.dataset.records import Function, Query
-from pools.engines import codewords
-from pools.retrievers import bm25
+from pools.engines import codewords, okapi
 from pools.sampling import hits
 
 WORDS = ["read", "file", "openFile", "sort_list", "the", "é", "x9"]
@@ -41,9 +40,9 @@ def formula(search: str, codes: list[str]) -> list[float]:
 @hypothesis_settings(max_examples=60)
 @given(codes=st.lists(texts, min_size=1, max_size=8), search=texts.filter(bool), depth=st.integers(1, 9))
 def test_scores_ranks_and_depth_are_those_of_the_formula(codes: list[str], search: str, depth: int) -> None:
-    found = bm25.search([Query("go", "q", search)], functions_of(codes), depth=depth)
+    found = okapi.search([Query("go", "q", search)], functions_of(codes), depth=depth)
     expected = {f"f{number}": score for number, score in enumerate(formula(search, codes)) if score > 0}
-    best = sorted(expected, key=lambda name: (-round(expected[name], bm25.PLACES), name))[:depth]
+    best = sorted(expected, key=lambda name: (-round(expected[name], okapi.PLACES), name))[:depth]
     assert [hit.function_id for hit in found] == best
     assert [hit.rank for hit in found] == list(range(1, len(best) + 1))
     assert [hit.score for hit in found] == pytest.approx([expected[name] for name in best], abs=1e-6)
@@ -51,15 +50,15 @@ def test_scores_ranks_and_depth_are_those_of_the_formula(codes: list[str], searc
 
 def test_identifiers_are_found_by_their_words() -> None:
     functions = functions_of(["func readFile() {}", "func read_file() {}", "func spreadfiles() {}"])
-    assert {hit.function_id for hit in bm25.search([Query("go", "q", "Read the file")], functions, depth=10)} == {"f0", "f1"}
+    assert {hit.function_id for hit in okapi.search([Query("go", "q", "Read the file")], functions, depth=10)} == {"f0", "f1"}
 
 
 def test_ties_go_by_id_and_nothing_depends_on_the_order_of_rows() -> None:
     functions = functions_of(["a list", "list b", "c", "list list"])
     queries = [Query("go", "q1", "list"), Query("go", "q0", "b list"), Query("go", "q2", "nothing")]
-    found = bm25.search(queries, functions, depth=2)
+    found = okapi.search(queries, functions, depth=2)
     assert [hit.function_id for hit in found if hit.search_id == "q1"] == ["f3", "f0"]
-    assert set(bm25.search(queries[::-1], functions[::-1], depth=2)) == set(found)
+    assert set(okapi.search(queries[::-1], functions[::-1], depth=2)) == set(found)
     assert {hit.search_id for hit in found} == {"q0", "q1"}
 
 
@@ -67,10 +66,32 @@ def test_hits_of_any_order_are_written_as_the_same_bytes(tmp_path: Path) -> None
     functions = functions_of(["read file", "file", "open the file", "read"])
     queries = [Query("go", f"q{number}", search) for number, search in enumerate(["read file", "file", "open file read"])]
     for name, step in (("a", 1), ("b", -1)):
-        hits.write(tmp_path / name, bm25.search(queries[::step], functions[::step], depth=3))
+        hits.write(tmp_path / name, okapi.search(queries[::step], functions[::step], depth=3))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 @pytest.mark.parametrize("codes", [[], [""], ["+-*/", ""]])
 def test_a_corpus_without_words_has_no_hits(codes: list[str]) -> None:
-    assert bm25.search([Query("go", "q", "read file"), Query("go", "r", "+")], functions_of(codes), depth=5) == ()
+    assert okapi.search([Query("go", "q", "read file"), Query("go", "r", "+")], functions_of(codes), depth=5) == ()
+
+
+@given(
+    codes=st.lists(texts, min_size=1, max_size=8), words=st.lists(st.sampled_from(["read", "file", "list", "no"]), unique=True)
+)
+def test_a_score_is_at_most_the_rarities_of_the_words_that_a_text_holds(codes: list[str], words: list[str]) -> None:
+    held = [codewords.split(code) for code in codes]
+    scores = okapi.Index(held).scores(words).tolist()
+    for text, score in zip(held, scores, strict=True):
+        most = sum(
+            okapi.rarity(sum(word in other for other in held), len(codes)) for word in words if word in text
+        )  # fmt: skip
+        assert 0 <= score <= most
+        assert bool(score) == bool(set(words) & set(text))
+
+
+def test_a_rarity_falls_with_every_text_that_holds_the_word_and_stays_above_0() -> None:
+    figures = [okapi.rarity(holders, 5) for holders in range(6)]
+    assert figures == sorted(figures, reverse=True)
+    assert len(set(figures)) == 6
+    assert figures[0] == math.log(1 + 5.5 / 0.5)
+    assert figures[-1] > 0

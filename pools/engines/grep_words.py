@@ -22,13 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from pools.dataset.records import Function, Query
-from pools.engines import ripgrep
+from pools.engines import codewords, ripgrep
 from pools.sampling.hits import Hit
-
-STOP_WORDS = frozenset(
-    {"a", "an", "the", "to", "of", "from", "in", "on", "for", "and", "or", "is", "how", "with", "into", "by", "based"}
-    | {"another", "x"}
-)
 
 # Letters and digits of any script: word characters without the underscore.
 _RUN = re.compile(r"[^\W_]+")
@@ -43,11 +38,11 @@ WORDS_PER_PASS = 500
 
 
 def words(search: str) -> tuple[str, ...]:
-    """Return the search's lower-case runs of letters and digits, each once, in order, without the stop words.
+    """Return the search's lower-case runs of letters and digits, each once, in order, without `codewords.IN_BETWEEN`.
 
     Letters and digits are those of `str.isalnum`, so a combining mark ends a run.
     """
-    return tuple(word for word in dict.fromkeys(_RUN.findall(search.lower())) if word not in STOP_WORDS)
+    return tuple(word for word in dict.fromkeys(_RUN.findall(search.lower())) if word not in codewords.IN_BETWEEN)
 
 
 def search_words(queries: Sequence[Query], functions: Sequence[Function]) -> dict[str, tuple[Hit, ...]]:
