@@ -73,6 +73,8 @@ def test_both_forms_at_once_are_a_usage_error(capfd: Capture, tmp_path: Path) ->
     assert {"check", "compare", "gate", "log", "rate", "status", "tune"} <= both.keys()
     for name, command in both.items():
         arguments = ["x" for option in command.params if isinstance(option, click.Argument)]
+        needed = [option for option in command.params if isinstance(option, click.Option) and option.required]
+        arguments += [word for option in needed for word in (option.opts[0], "x")]
         done = judge(capfd, name, *arguments, "--data", tmp_path / "none", "--json", "--csv")
         assert (done.code, done.out) == (2, "")
         assert done.error == "judge: --json and --csv are two forms of the same; give one of them"

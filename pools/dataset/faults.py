@@ -46,7 +46,7 @@ def _judgements(data: Dataset, relevant_from: float) -> list[str]:
 def of_judgement(qrel: Qrel, relevant_from: float) -> list[str]:
     """Return what in a judgement does not follow from its own ratings and source, as the ends of sentences about it."""
     out = []
-    if qrel.expert_ratings and round(sum(qrel.expert_ratings) / len(qrel.expert_ratings), 4) != qrel.relevance:
+    if qrel.expert_ratings and _mean(qrel) != qrel.relevance:
         out.append(f"with relevance {qrel.relevance}, which is not the mean of {list(qrel.expert_ratings)}")
     if qrel.source == "expert" and not qrel.expert_ratings:
         out.append("from an expert but without expert_ratings")
@@ -57,8 +57,13 @@ def of_judgement(qrel: Qrel, relevant_from: float) -> list[str]:
     return out
 
 
+def _mean(qrel: Qrel) -> float:
+    return round(sum(qrel.expert_ratings) / len(qrel.expert_ratings), 4)
+
+
 def _is_relevant(qrel: Qrel, relevant_from: float) -> bool:
-    if qrel.expert_ratings:
+    # By the ratings where the relevance follows from them, because it is rounded.
+    if qrel.expert_ratings and _mean(qrel) == qrel.relevance:
         return is_relevant(qrel.expert_ratings, relevant_from)
     if qrel.judge_rating is not None and qrel.judge_rating == qrel.relevance:
         return is_relevant_rating(qrel.judge_rating, relevant_from)
