@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from pools.checkouts import checkout, extraction, harvest
+from pools._checkouts import checkout, extraction, harvest
 
 LANGUAGE, SUFFIX = "python", ".py"
 

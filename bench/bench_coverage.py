@@ -13,7 +13,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from gates.measures import interval, resampling
+from gates._measures import interval, resampling
 
 Floats = npt.NDArray[np.float64]
 
@@ -136,7 +136,7 @@ def row(shape: Shape, world: World, *, found: Mapping[float, Coverage]) -> str:
 
 INTRODUCTION = f"""# How often the interval of F1 holds the truth
 
-The 95 % interval that the gate shows (`gates/measures/interval.py`) should hold a judge's true F1 in 95 of 100 validations.
+The 95 % interval that the gate shows (`gates/_measures/interval.py`) should hold a judge's true F1 in 95 of 100 validations.
 It was tried on judges of known F1, {SIMULATIONS:,} simulated validations a figure (standard error about half a point), with
 searches that differ in how many of their pairs are relevant and in how often the judge errs. In brackets: the percentiles of
 the bootstrap over searches, which stay in the JSON. Computed by `python -m bench.bench_coverage`.

@@ -17,11 +17,11 @@ from typing import Any
 
 import click
 
-from pools.dataset.records import Function, PairKey, Query
-from pools.dataset.settings import PoolSettings
-from pools.engines import calibration, vectors
-from pools.retrievers import embedding
-from pools.sampling import frame, pooled
+from pools._dataset.records import Function, PairKey, Query
+from pools._dataset.settings import PoolSettings
+from pools._engines import calibration, vectors
+from pools._retrievers import embedding
+from pools._sampling import frame, pooled
 
 SIZES = (50_000, 200_000)
 SEARCHES = 99

@@ -15,10 +15,10 @@ import time
 import click
 import numpy as np
 
-from gates.report import wording
-from gates.verdict import gate_record
-from gates.verdict.gate_record import Experts, Ratings
-from pools.dataset.settings import GateSettings
+from gates._report import wording
+from gates._verdict import gate_record
+from gates._verdict.gate_record import Experts, Ratings
+from pools._dataset.settings import GateSettings
 
 PAIRS, SEARCHES = 1_000_000, 20_000
 

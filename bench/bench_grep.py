@@ -23,9 +23,9 @@ from typing import Any
 
 import click
 
-from pools.dataset.records import Function, Query
-from pools.engines import grep_words, ripgrep
-from pools.sampling.hits import Hit
+from pools._dataset.records import Function, Query
+from pools._engines import grep_words, ripgrep
+from pools._sampling.hits import Hit
 
 SIZES = (943, 200_000)
 SEARCHES = 99

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pools.dataset import files, tables
+from pools._dataset import files, tables
 from pools.errors import Stopped
 from tests.fake_api import rating_of
 

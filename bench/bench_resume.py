@@ -12,20 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.bench_rate import Endpoint, measure
-from judge.batching.batches import Batch, Item
-from judge.endpoint.answer import Answer, Usage
-from judge.judges.identity import Identity
-from judge.ledger import chain, entries
-from judge.ledger.tally import Purpose
-from judge.reading import replies
-from judge.reading.replies import Entry, Reading
+from judge._batching.batches import Batch, Item
+from judge._endpoint.answer import Answer, Usage
+from judge._judges.identity import Identity
+from judge._ledger import chain, entries
+from judge._ledger.tally import Purpose
+from judge._reading import replies
+from judge._reading.replies import Entry, Reading
 from judge.steps import chosen_judge
-from pools.dataset import files, tables
-from pools.dataset import folder as dataset_folder
-from pools.dataset.records import PairKey
-from pools.dataset.settings import GateSettings
-from pools.sampling import pooled
-from pools.sampling.pooled import PoolPair
+from pools._dataset import files, tables
+from pools._dataset import folder as dataset_folder
+from pools._dataset.records import PairKey
+from pools._dataset.settings import GateSettings
+from pools._sampling import pooled
+from pools._sampling.pooled import PoolPair
 
 SEARCHES = 997
 EXPERTS = 40

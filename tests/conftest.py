@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from pools.dataset import files, tables
-from pools.dataset.tables import Row
+from pools._dataset import files, tables
+from pools._dataset.tables import Row
 from prompts import scales
 from prompts.scales import Scale
 

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge.batching.batches import Item
-from judge.endpoint.client import Client
-from judge.judges.identity import Identity
-from judge.judges.llm_judge import LlmJudge
-from judge.ledger import entries
-from judge.ledger.ledger import Ledger
-from judge.rating import rating
-from judge.rating.rating import Outcome
-from pools.dataset.records import PairKey
-from pools.dataset.settings import GateSettings, JudgeSettings
+from judge._batching.batches import Item
+from judge._endpoint.client import Client
+from judge._judges.identity import Identity
+from judge._judges.llm_judge import LlmJudge
+from judge._ledger import entries
+from judge._ledger.ledger import Ledger
+from judge._rating import rating
+from judge._rating.rating import Outcome
+from pools._dataset.records import PairKey
+from pools._dataset.settings import GateSettings, JudgeSettings
 from pools.errors import JudgeError
 from prompts import scales, templates
 from tests.fake_api import FakeApi, rating_of

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.batching.batches import Batch
-from judge.ledger.tally import Sent, Tally
-from judge.rating.agenda import Agenda
-from judge.rating.controls import Controls
-from judge.rating.money import Limits
-from judge.rating.task import Task
-from judge.reading import replies
-from judge.reading.replies import Entry, Reading
-from pools.dataset.records import PairKey
-from pools.dataset.settings import JudgeSettings
+from judge._batching.batches import Batch
+from judge._ledger.tally import Sent, Tally
+from judge._rating.agenda import Agenda
+from judge._rating.controls import Controls
+from judge._rating.money import Limits
+from judge._rating.task import Task
+from judge._reading import replies
+from judge._reading.replies import Entry, Reading
+from pools._dataset.records import PairKey
+from pools._dataset.settings import JudgeSettings
 from tests.judging import SEED, items
 
 SETTINGS = JudgeSettings(pairs_per_batch=8)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from gates.measures import agreement
+from gates._measures import agreement
 
 experts_and_ratings = st.lists(
     st.tuples(st.integers(0, 9), st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(0, 3)), max_size=60

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.ledger import anchor, entries
-from judge.ledger.ledger import Ledger
-from pools.dataset import files
-from pools.dataset.settings import GateSettings
+from judge._ledger import anchor, entries
+from judge._ledger.ledger import Ledger
+from pools._dataset import files
+from pools._dataset.settings import GateSettings
 from pools.errors import GateClosed
 from tests.judging import identity
 from tests.test_texts import batch, filled, reply

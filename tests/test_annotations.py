@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pools._formats import annotations
 from pools.errors import DataError
-from pools.formats import annotations
 from prompts import scales
 from prompts.scales import Scale
 

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from gates.release import journal, qrels
-from gates.verdict import gate_record
-from judge.batching.batches import Batch, Item
-from judge.endpoint.answer import Answer
-from judge.ledger import chain, entries
-from judge.ledger.ledger import Ledger, records
-from pools.dataset import dataset, tables
-from pools.dataset.settings import Settings
-from pools.sampling import pooled
+from gates._release import journal, qrels
+from gates._verdict import gate_record
+from judge._batching.batches import Batch, Item
+from judge._endpoint.answer import Answer
+from judge._ledger import chain, entries
+from judge._ledger.ledger import Ledger, records
+from pools._dataset import dataset, tables
+from pools._dataset.settings import Settings
+from pools._sampling import pooled
 from prompts import scales, templates
 from tests.command import judge, process
 from tests.fake_api import FakeApi, rating_of

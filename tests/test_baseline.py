@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.batching import batches
-from judge.batching.batches import Item
-from judge.judges import baseline
-from judge.judges.baseline import Baseline
-from judge.reading import replies
-from pools.dataset import dataset
-from pools.dataset.dataset import Dataset
-from pools.dataset.records import Function, PairKey, Query
-from pools.dataset.settings import JudgeSettings, Settings
-from pools.engines.vectors import Similarity
+from judge._batching import batches
+from judge._batching.batches import Item
+from judge._judges import baseline
+from judge._judges.baseline import Baseline
+from judge._reading import replies
+from pools._dataset import dataset
+from pools._dataset.dataset import Dataset
+from pools._dataset.records import Function, PairKey, Query
+from pools._dataset.settings import JudgeSettings, Settings
+from pools._engines.vectors import Similarity
 from pools.errors import DataError, UsageError
 from prompts import scales
 
@@ -30,7 +30,7 @@ Experts = Mapping[PairKey, Sequence[int]]
 
 @pytest.fixture(scope="module")
 def sample() -> Dataset:
-    with as_file(resources("pools.sample")) as folder:
+    with as_file(resources("pools._sample")) as folder:
         return dataset.load(folder, SCALE)
 
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from judge.batching.batches import Item
-from judge.endpoint.client import Client
-from judge.judges.llm_judge import LlmJudge
-from judge.ledger import entries
-from judge.ledger.ledger import Ledger, records
-from judge.ledger.tally import Purpose, Tally
-from judge.rating import course, jobs, money
-from judge.rating.controls import Controls, retests
-from judge.rating.money import NO_LIMITS, Limits
-from judge.rating.task import Outcome, Progress, Reports, Task
-from pools.dataset.settings import JudgeSettings, PriceSettings
+from judge._batching.batches import Item
+from judge._endpoint.client import Client
+from judge._judges.llm_judge import LlmJudge
+from judge._ledger import entries
+from judge._ledger.ledger import Ledger, records
+from judge._ledger.tally import Purpose, Tally
+from judge._rating import course, jobs, money
+from judge._rating.controls import Controls, retests
+from judge._rating.money import NO_LIMITS, Limits
+from judge._rating.task import Outcome, Progress, Reports, Task
+from pools._dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
 from tests.fake_api import ERRORS, SHORTENED, FakeApi, rating_of, share
 from tests.judging import SEED, QuickClock, identity, items, rate, sealed, truth

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.batching import batches
-from judge.batching.batches import Batch, Item
-from judge.judges.identity import Identity
-from pools.dataset.settings import JudgeSettings
+from judge._batching import batches
+from judge._batching.batches import Batch, Item
+from judge._judges.identity import Identity
+from pools._dataset.settings import JudgeSettings
 from pools.errors import UsageError
 from prompts import scales, templates
 

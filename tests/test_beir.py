@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import dataset, faults, tables
-from pools.dataset.settings import Settings
+from pools._dataset import dataset, faults, tables
+from pools._dataset.settings import Settings
+from pools._formats import beir
+from pools._formats.collection import Collection
 from pools.errors import DataError, UsageError
-from pools.formats import beir
-from pools.formats.collection import Collection
 from prompts.scales import Scale
 from tests.test_csn_import import bytes_of, run
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from gates.measures import breakdown
+from gates._measures import breakdown
 
 
 def _ratings(wrong: float, worse: dict[str, float], seed: int, searches: int = 40) -> tuple[

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.metrics import brier_score_loss
 
-from pools.dataset.records import PairKey
-from pools.engines import calibration
-from pools.engines.calibration import Calibration, Curve
+from pools._dataset.records import PairKey
+from pools._engines import calibration
+from pools._engines.calibration import Calibration, Curve
 
 Made = tuple[dict[PairKey, float], dict[PairKey, bool]]
 

@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from gates.measures import interval
-from gates.release.journal import Event
-from gates.report import card, wording
-from gates.report.card import Chapter
-from gates.verdict import gate_record
-from gates.verdict.evidence import Evidence
-from gates.verdict.seal import Seal
-from pools.dataset.dataset import Dataset
-from pools.dataset.records import Function, Qrel, Query
-from pools.dataset.settings import CardSettings, GateSettings, Settings
+from gates._measures import interval
+from gates._release.journal import Event
+from gates._report import card, wording
+from gates._report.card import Chapter
+from gates._verdict import gate_record
+from gates._verdict.evidence import Evidence
+from gates._verdict.seal import Seal
+from pools._dataset.dataset import Dataset
+from pools._dataset.records import Function, Qrel, Query
+from pools._dataset.settings import CardSettings, GateSettings, Settings
 from prompts.scales import Scale
 from tests.test_qrels import Entry
 

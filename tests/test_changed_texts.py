@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from judge.ledger import anchor
-from judge.ledger.ledger import Ledger
-from judge.ledger.texts import Texts
-from pools.dataset import dataset, files, tables
+from judge._ledger import anchor
+from judge._ledger.ledger import Ledger
+from judge._ledger.texts import Texts
+from pools._dataset import dataset, files, tables
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi

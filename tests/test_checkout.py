@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.checkouts import checkout
+from pools._checkouts import checkout
 from pools.errors import UsageError
 
 CODE = b"def f():\n    return 1\n"

@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 import pytest
 
-from gates.release import journal
+from gates._release import journal
 from judge import cli
-from pools.dataset import files, tables
+from pools._dataset import files, tables
 from tests.command import judge, process
 from tests.conftest import ROOT, qrel_row, write_dataset
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.endpoint import refusals
-from judge.endpoint.answer import Answer
-from judge.endpoint.client import Client, Filtered, TooLong, Unanswered, Unfit, Usage
-from judge.endpoint.pace import Drained, Pace
-from judge.endpoint.refusals import Form, Refusal
+from judge._endpoint import refusals
+from judge._endpoint.answer import Answer
+from judge._endpoint.client import Client, Filtered, TooLong, Unanswered, Unfit, Usage
+from judge._endpoint.pace import Drained, Pace
+from judge._endpoint.refusals import Form, Refusal
 from pools.errors import Stopped, UsageError
 from tests.fake_api import ERRORS, FakeApi, Response, Script
 from tests.judging import QuickClock

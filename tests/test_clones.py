@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pools.checkouts import clones
-from pools.checkouts.sources import File, Missing
+from pools._checkouts import clones
+from pools._checkouts.sources import File, Missing
 from pools.errors import DataError, UsageError
 
 

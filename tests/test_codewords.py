@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.engines import codewords, grep_words
+from pools._engines import codewords, grep_words
 
 
 @pytest.mark.parametrize(

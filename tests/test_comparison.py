@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.measures import agreement, comparison
-from gates.verdict import panels
+from gates._measures import agreement, comparison
+from gates._verdict import panels
 from pools.errors import UsageError
 
 PAIRS = [(f"q{number % 15:02}", f"f{number:03}") for number in range(150)]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.endpoint import completions
-from judge.endpoint.answer import Answer, TooLong, Usage
-from judge.endpoint.refusals import Refused
+from judge._endpoint import completions
+from judge._endpoint.answer import Answer, TooLong, Usage
+from judge._endpoint.refusals import Refused
 
 # Pieces, because an alphabet that is a union draws these few characters hardly ever.
 ANY_TEXT = st.lists(st.text(max_size=9) | st.sampled_from(["\ud800", "\udc00", "\ufeff", "\0"]), max_size=3).map("".join)

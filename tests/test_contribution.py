@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.retrievers import grep_agent
-from pools.sampling import contribution, hits
-from pools.sampling.hits import Hit
+from pools._retrievers import grep_agent
+from pools._sampling import contribution, hits
+from pools._sampling.hits import Hit
 from tests.command import judge
 
 PAIRS = st.tuples(st.sampled_from(["q0", "q1", "q2"]), st.sampled_from(["f0", "f1", "f2", "f3"]))

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.batching.batches import Item
-from judge.ledger.ledger import Ledger
-from judge.ledger.tally import Repeat, Tally
-from judge.rating.controls import Controls, Stability, lower_tail, retests, stability, watch
-from judge.rating.money import Limits
-from pools.dataset.settings import JudgeSettings
+from judge._batching.batches import Item
+from judge._ledger.ledger import Ledger
+from judge._ledger.tally import Repeat, Tally
+from judge._rating.controls import Controls, Stability, lower_tail, retests, stability, watch
+from judge._rating.money import Limits
+from pools._dataset.settings import JudgeSettings
 from pools.errors import Stopped
 from tests.fake_api import FakeApi, rating_of
 from tests.judging import SEED, identity, items, rate, truth

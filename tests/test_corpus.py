@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge.cli.corpus import corpus as command
-from pools.checkouts import checkout, harvest
-from pools.checkouts.harvest import Growth
-from pools.dataset import faults, files, records, tables
-from pools.dataset.records import Function
-from pools.dataset.settings import Settings
+from pools._checkouts import checkout, harvest
+from pools._checkouts.harvest import Growth
+from pools._dataset import faults, files, records, tables
+from pools._dataset.records import Function
+from pools._dataset.settings import Settings
 from pools.errors import DataError, UsageError
 from prompts.scales import Scale
 from tests.test_checkout import git, write

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from judge.batching.batches import Batch
-from judge.endpoint.answer import Answer, Unfit, Usage
-from judge.ledger.entries import Record
-from judge.ledger.ledger import Ledger, records
-from judge.rating import course
-from judge.rating.course import Course, Reply
-from judge.rating.money import Limits
-from judge.rating.task import Outcome, Progress, Reports, Task
-from judge.reading.replies import Reading, encode
-from pools.dataset.settings import JudgeSettings, PriceSettings
+from judge._batching.batches import Batch
+from judge._endpoint.answer import Answer, Unfit, Usage
+from judge._ledger.entries import Record
+from judge._ledger.ledger import Ledger, records
+from judge._rating import course
+from judge._rating.course import Course, Reply
+from judge._rating.money import Limits
+from judge._rating.task import Outcome, Progress, Reports, Task
+from judge._reading.replies import Reading, encode
+from pools._dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
 from tests.judging import SEED, identity, items, sealed
 

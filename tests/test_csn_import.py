@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from judge.cli.importing import importing
-from pools.checkouts.sources import Resolution
-from pools.dataset import dataset, faults, files, tables
-from pools.dataset.settings import Settings
+from pools._checkouts.sources import Resolution
+from pools._dataset import dataset, faults, files, tables
+from pools._dataset.settings import Settings
+from pools._formats import annotations, csn
 from pools.errors import DataError, JudgeError, Stopped, UsageError
-from pools.formats import annotations, csn
 from prompts.scales import Scale
 from tests.loopback import Reply, ok, serve
 from tests.test_clones import repository
@@ -284,7 +284,7 @@ def test_the_help_has_examples() -> None:
 
 
 def test_a_host_out_of_order_stops_with_nothing_written(small: tuple[Path, Path], tmp_path: Path) -> None:
-    from pools.checkouts import mirrors, sources
+    from pools._checkouts import mirrors, sources
 
     rated = annotations.parse(files.read(small[0]), "a.csv", scale=Scale("s", ((0, "a"), (1, "b"), (2, "c"), (3, "d"))))
     locations = [location for _, location in csn.functions(rated)]

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from gates.measures import agreement, resampling
-from gates.verdict import evidence
-from gates.verdict.evidence import Evidence
-from gates.verdict.gate_record import GateRecord
-from pools.dataset import dataset
-from pools.dataset.dataset import Dataset
-from pools.dataset.settings import Settings
+from gates._measures import agreement, resampling
+from gates._verdict import evidence
+from gates._verdict.evidence import Evidence
+from gates._verdict.gate_record import GateRecord
+from pools._dataset import dataset
+from pools._dataset.dataset import Dataset
+from pools._dataset.settings import Settings
 from prompts.scales import Scale
 
 # pairs, judge relevant, experts relevant, both, same, precision, recall, F1, verdict, kappa, always; interval, share

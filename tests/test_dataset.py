@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from pools.dataset import dataset, faults, records, tables
-from pools.dataset.settings import Settings
-from pools.dataset.tables import Row
+from pools._dataset import dataset, faults, records, tables
+from pools._dataset.settings import Settings
+from pools._dataset.tables import Row
 from pools.errors import DataError, UsageError
 from prompts.scales import Scale
 from tests.conftest import write_dataset

@@ -1,8 +1,8 @@
 """The texts behind a verdict, on small cases that can be counted by hand."""
 
-from gates.measures import breakdown, comparison, levels
-from gates.report import details
-from gates.verdict import labels
+from gates._measures import breakdown, comparison, levels
+from gates._report import details
+from gates._verdict import labels
 from tests.test_gate import assess, ratings_of
 
 EXPERTS = {("q0", "a"): (3,), ("q0", "b"): (1,), ("q1", "c"): (0,), ("q1", "d"): (2,)}

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from judge.endpoint.client import Client
+from judge._endpoint.client import Client
 from judge.steps import chosen_judge
 from judge.steps.demo import copy_sample
-from pools.dataset import dataset
-from pools.dataset.folder import load
-from pools.dataset.settings import EmbeddingSettings
-from pools.engines import vectors
+from pools._dataset import dataset
+from pools._dataset.folder import load
+from pools._dataset.settings import EmbeddingSettings
+from pools._engines import vectors
+from pools._sampling import hits
 from pools.errors import Stopped
-from pools.sampling import hits
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi, answer_of

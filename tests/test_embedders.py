@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset.settings import EmbeddingSettings
-from pools.engines import embedders, vectors
-from pools.engines.embedders import MiniLm
+from pools._dataset.settings import EmbeddingSettings
+from pools._engines import embedders, vectors
+from pools._engines.embedders import MiniLm
 from tests.conftest import ROOT
 
 
@@ -45,9 +45,9 @@ def refused(*_arguments, **_named):
     raise OSError("no network here")
 
 socket.socket.connect = socket.getaddrinfo = refused
-from pools.engines import embedders
+from pools._engines import embedders
 from pools.errors import UsageError
-from pools.dataset.settings import EmbeddingSettings
+from pools._dataset.settings import EmbeddingSettings
 """
 
 

@@ -9,20 +9,20 @@ from typing import Any
 import numpy
 import pytest
 
-from pools.dataset import dataset
-from pools.dataset.dataset import Dataset
-from pools.dataset.records import Function, Query
-from pools.engines import calibration, vectors
-from pools.engines.calibration import Calibration, Curve
-from pools.engines.embedders import MiniLm
-from pools.engines.vectors import Vectors
-from pools.retrievers import embedding
+from pools._dataset import dataset
+from pools._dataset.dataset import Dataset
+from pools._dataset.records import Function, Query
+from pools._engines import calibration, vectors
+from pools._engines.calibration import Calibration, Curve
+from pools._engines.embedders import MiniLm
+from pools._engines.vectors import Vectors
+from pools._retrievers import embedding
 from prompts import scales
 
 
 @pytest.fixture(scope="module")
 def sample() -> Dataset:
-    with as_file(resources("pools.sample")) as folder:
+    with as_file(resources("pools._sample")) as folder:
         return dataset.load(folder, scales.load("relevance"))
 
 

@@ -8,13 +8,13 @@ from typing import NamedTuple
 import pytest
 from scipy.stats import chi2
 
-from pools.dataset.records import PairKey, Query
-from pools.dataset.settings import PoolSettings
-from pools.sampling import frame, pooled
-from pools.sampling.estimate import Estimate, relevant_pairs
-from pools.sampling.frame import Frame
-from pools.sampling.hits import Hit
-from pools.sampling.pooled import PoolPair
+from pools._dataset.records import PairKey, Query
+from pools._dataset.settings import PoolSettings
+from pools._sampling import frame, pooled
+from pools._sampling.estimate import Estimate, relevant_pairs
+from pools._sampling.frame import Frame
+from pools._sampling.hits import Hit
+from pools._sampling.pooled import PoolPair
 
 QUERIES = [Query("python", f"q{number}", "search") for number in range(5)]
 IDS = [f"f{number:03}" for number in range(100)]

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from gates.release import journal, publication, qrels
-from gates.release.journal import Event
-from gates.verdict import evidence, gate_record, hashes
-from gates.verdict.evidence import Evidence
-from gates.verdict.seal import Seal
-from pools.dataset import dataset, records, tables
-from pools.dataset.dataset import Dataset
-from pools.dataset.settings import GateSettings, Settings
+from gates._release import journal, publication, qrels
+from gates._release.journal import Event
+from gates._verdict import evidence, gate_record, hashes
+from gates._verdict.evidence import Evidence
+from gates._verdict.seal import Seal
+from pools._dataset import dataset, records, tables
+from pools._dataset.dataset import Dataset
+from pools._dataset.settings import GateSettings, Settings
 from pools.errors import DataError, GateClosed, UsageError
 from prompts.scales import Scale
 from tests.conftest import function_row, qrel_row

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.checkouts import extraction
-from pools.checkouts.extraction import Lines
+from pools._checkouts import extraction
+from pools._checkouts.extraction import Lines
 from pools.errors import UsageError
 
 FUNCTIONS_A_MINUTE = 20_000

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from judge.judges import features
-from judge.judges.features import COLUMNS, Features
-from pools.dataset.records import Function, Query
-from pools.engines.vectors import Similarity
+from judge._judges import features
+from judge._judges.features import COLUMNS, Features
+from pools._dataset.records import Function, Query
+from pools._engines.vectors import Similarity
 
 CODES = {
     "f0": "def read_file(path):\n    # Read a file at once.\n    return open(path).read()",

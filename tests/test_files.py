@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import files
+from pools._dataset import files
 from pools.errors import DataError, UsageError
 
 

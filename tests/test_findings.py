@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from gates.measures import levels
-from gates.verdict import findings, gate_record
-from gates.verdict.findings import Circumstances
-from pools.dataset.records import PairKey
-from pools.dataset.settings import GateSettings
+from gates._measures import levels
+from gates._verdict import findings, gate_record
+from gates._verdict.findings import Circumstances
+from pools._dataset.records import PairKey
+from pools._dataset.settings import GateSettings
 
 RANDOM = random.Random(5)
 PAIRS = [(f"q{n % 20}", f"f{n}") for n in range(240)]

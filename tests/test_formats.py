@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pools.dataset import dataset, files, tables
-from pools.dataset.records import Function, Qrel, Query, function_row, qrel_row, query_row
+from pools._dataset import dataset, files, tables
+from pools._dataset.records import Function, Qrel, Query, function_row, qrel_row, query_row
+from pools._formats import collection, languageless, registry
+from pools._formats.collection import Collection
+from pools._formats.format import Destination
 from pools.errors import DataError, UsageError
-from pools.formats import collection, languageless, registry
-from pools.formats.collection import Collection
-from pools.formats.format import Destination
 from prompts import scales
 from prompts.scales import Scale
 from tests.command import Finished, judge, process

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.dataset import tables
+from pools._dataset import tables
+from pools._sampling import frame
+from pools._sampling.frame import Frame
 from pools.errors import DataError
-from pools.sampling import frame
-from pools.sampling.frame import Frame
 
 
 def test_new_functions_get_the_next_number_and_lost_ones_are_forgotten() -> None:

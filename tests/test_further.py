@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import jaccard_score, matthews_corrcoef
 
-from gates.measures import further
-from gates.measures.further import FurtherFigure
-from gates.verdict import gate_record
-from pools.dataset.settings import GateSettings
+from gates._measures import further
+from gates._measures.further import FurtherFigure
+from gates._verdict import gate_record
+from pools._dataset.settings import GateSettings
 from tests.command import Finished, judge, process
 from tests.with_registered import JACCARD, MATTHEWS
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.report import wording
-from gates.verdict import gate_record, hashes
-from gates.verdict.gate_record import GateRecord
-from gates.verdict.seal import Seal, searches_left_out
-from pools.dataset.dataset import Dataset
-from pools.dataset.records import Query
-from pools.dataset.settings import GateSettings
+from gates._report import wording
+from gates._verdict import gate_record, hashes
+from gates._verdict.gate_record import GateRecord
+from gates._verdict.seal import Seal, searches_left_out
+from pools._dataset.dataset import Dataset
+from pools._dataset.records import Query
+from pools._dataset.settings import GateSettings
 from pools.errors import GateClosed, UsageError
 
 Experts = dict[tuple[str, str], tuple[int, ...]]

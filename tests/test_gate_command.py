@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.judges.identity import Identity
-from judge.ledger import entries, placement
-from judge.ledger.ledger import Ledger
-from pools.dataset import dataset
-from pools.dataset.settings import GateSettings
+from judge._judges.identity import Identity
+from judge._ledger import entries, placement
+from judge._ledger.ledger import Ledger
+from pools._dataset import dataset
+from pools._dataset.settings import GateSettings
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi

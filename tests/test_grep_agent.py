@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import tables
-from pools.dataset.records import Function, Query
-from pools.engines import ripgrep
+from pools._dataset import tables
+from pools._dataset.records import Function, Query
+from pools._engines import ripgrep
+from pools._retrievers import grep_agent
+from pools._retrievers.grep_agent import Pattern
 from pools.errors import DataError, Stopped
-from pools.retrievers import grep_agent
-from pools.retrievers.grep_agent import Pattern
 
 QUERIES = [Query("go", f"q{number:02}", f"search {number}") for number in range(45)]
 

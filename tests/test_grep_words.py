@@ -15,11 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pools.dataset import dataset
-from pools.dataset.records import Function, Query
-from pools.engines import grep_words, ripgrep
+from pools._dataset import dataset
+from pools._dataset.records import Function, Query
+from pools._engines import grep_words, ripgrep
+from pools._sampling.hits import Hit
 from pools.errors import Stopped
-from pools.sampling.hits import Hit
 from prompts.scales import Scale
 from tests.conftest import ROOT
 
@@ -174,7 +174,7 @@ def test_garbage_collection_is_left_as_it_was(switch: Callable[[], None]) -> Non
 
 
 def test_hits_are_those_of_plain_ripgrep_on_the_sample(scale: Scale) -> None:
-    sample = dataset.load(ROOT / "pools" / "sample", scale)
+    sample = dataset.load(ROOT / "pools" / "_sample", scale)
     searches = [query.search for query in sample.queries_of("go")][:6]
     check_against_ripgrep(searches, [function.code for function in sample.functions_of("go")][:25])
 

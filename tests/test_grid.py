@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools import grid
+from pools import _grid as grid
 
 NARROW = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=8)
 ANY = st.text(st.sampled_from("ab 1.0e-中文한\uff46é\u0301\u200d🐍"), max_size=8)

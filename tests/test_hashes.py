@@ -6,7 +6,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.verdict import hashes
+from gates._verdict import hashes
 
 IDS = st.lists(st.text(max_size=4) | st.sampled_from(["\ud800", "\x7f", "\0", '"', "\\", "é", "\u2028", "/"]), max_size=3).map(
     "".join

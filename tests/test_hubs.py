@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import tables
+from pools._dataset import tables
+from pools._formats import hf
 from pools.errors import DataError, UsageError
-from pools.formats import hf
 from prompts.scales import Scale
 from tests.conftest import write_dataset
 from tests.test_csn_import import bytes_of, rows, run

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge.judges.identity import Identity
+from judge._judges.identity import Identity
 from prompts.scales import Scale
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from judge.steps.importing import ImportedLanguage, import_collection
 from judge.steps.progress import Progress
+from pools._formats import registry
+from pools._formats.format import Format
 from pools.errors import UsageError
-from pools.formats import registry
-from pools.formats.format import Format
 from tests.command import judge
 from tests.test_clones import repository
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import bench_coverage
-from gates.measures import interval
+from gates._measures import interval
 from tests.conftest import ROOT
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from gates.measures import comparison
-from judge.ledger.ledger import Ledger
-from pools.dataset import dataset
+from gates._measures import comparison
+from judge._ledger.ledger import Ledger
+from pools._dataset import dataset
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.ledger.ledger import Ledger
+from judge._ledger.ledger import Ledger
 from tests.conftest import ROOT
 from tests.fake_api import FakeApi, Pair
 from tests.judging import identity, items, truth

@@ -10,13 +10,13 @@ import pytest
 
 from bench import bench_coverage
 from bench.bench_coverage import Shape
-from gates.measures import agreement, interval, resampling
-from gates.measures.arrays import Integers
-from gates.verdict import gate_record, labels
-from gates.verdict.gate_record import GateRecord
-from pools.dataset import dataset
-from pools.dataset.records import Function, Qrel
-from pools.dataset.settings import GateSettings
+from gates._measures import agreement, interval, resampling
+from gates._measures.arrays import Integers
+from gates._verdict import gate_record, labels
+from gates._verdict.gate_record import GateRecord
+from pools._dataset import dataset
+from pools._dataset.records import Function, Qrel
+from pools._dataset.settings import GateSettings
 from pools.errors import DataError, UsageError
 from prompts.scales import Scale
 from tests.conftest import write_dataset

@@ -17,16 +17,16 @@ MAY_IMPORT = {
 }
 ABOVE = ("cli", "api", "steps")
 """The rooms of `judge` that see `gates` too, from the top."""
-SEEN_BY_CLI = ("judge.cli", "judge.steps", "pools.errors", "pools.dataset.folder", "pools.grid")
+SEEN_BY_CLI = ("judge.cli", "judge.steps", "pools.errors", "pools._dataset.folder", "pools._grid")
 RENDERED_BY_CLI = {
-    "compare": ("gates.report.details",),
-    "gate": ("gates.report.details", "gates.report.wording", "gates.verdict.findings"),
-    "importing": ("pools.formats.registry", "pools.formats.format"),
-    "log": ("gates.release.journal",),
-    "pool": ("pools.sampling.contribution", "pools.retrievers.registry"),
-    "panel": ("gates.verdict.panels.METHODS",),
-    "rate": ("judge.judges.JUDGES",),
-    "tune": ("gates.measures.tuning", "gates.measures.measure.Figure"),
+    "compare": ("gates._report.details",),
+    "gate": ("gates._report.details", "gates._report.wording", "gates._verdict.findings"),
+    "importing": ("pools._formats.registry", "pools._formats.format"),
+    "log": ("gates._release.journal",),
+    "pool": ("pools._sampling.contribution", "pools._retrievers.registry"),
+    "panel": ("gates._verdict.panels.METHODS",),
+    "rate": ("judge._judges.JUDGES",),
+    "tune": ("gates._measures.tuning", "gates._measures.measure.Figure"),
 }
 """What a command imports to print a record as text, or to list the values that an option takes."""
 HEAVY = {
@@ -94,17 +94,17 @@ def test_imports_go_one_way(path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "line", "sound"),
     [
-        ("judge/rating/run.py", "from judge.steps import rate", False),
+        ("judge/_rating/run.py", "from judge.steps import rate", False),
         ("judge/steps/rate.py", "import judge.cli.bars", False),
         ("judge/steps/rate.py", "from judge.steps import seals", True),
-        ("judge/steps/rate.py", "from gates.verdict import seal", True),
+        ("judge/steps/rate.py", "from gates._verdict import seal", True),
         ("judge/api.py", "from judge.steps import rate", True),
         ("judge/steps/rate.py", "from judge.api import Folder", False),
         ("judge/__init__.py", "from judge.cli import main", False),
-        ("judge/rating/run.py", "from gates.verdict import seal", False),
-        ("gates/verdict/seal.py", "from judge.ledger import entries", False),
+        ("judge/_rating/run.py", "from gates._verdict import seal", False),
+        ("gates/_verdict/seal.py", "from judge._ledger import entries", False),
         ("judge/__main__.py", "from judge.cli import run", True),
-        ("pools/dataset/files.py", "from tests import conftest", False),
+        ("pools/_dataset/files.py", "from tests import conftest", False),
     ],
 )
 def test_an_import_against_the_order_is_found(tmp_path: Path, place: str, line: str, sound: bool) -> None:
@@ -159,14 +159,14 @@ def test_a_run_begins_without_what_gates_compute_with() -> None:
 
 def test_only_one_module_imports_openai() -> None:
     assert [str(path) for path in MODULES if any(name.split(".")[0] == "openai" for name, _ in imports(path))] == [
-        "judge/endpoint/client.py"
+        "judge/_endpoint/client.py"
     ]
 
 
 def test_retrievers_never_import_each_other() -> None:
-    folder = [path for path in MODULES if path.parts[:2] == ("pools", "retrievers")]
+    folder = [path for path in MODULES if path.parts[:2] == ("pools", "_retrievers")]
     retrievers = {path for path in folder if "\nRETRIEVER = " in (ROOT / path).read_text(encoding="utf-8")}
     assert {path.stem for path in folder} - {path.stem for path in retrievers} == {"__init__", "registry", "retriever"}
     for path in folder:
-        names = {name.split(".")[2] for name, _ in imports(path) if name.startswith("pools.retrievers.")}
+        names = {name.split(".")[2] for name, _ in imports(path) if name.startswith("pools._retrievers.")}
         assert not names & ({other.stem for other in retrievers} - {path.stem}), path

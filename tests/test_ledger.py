@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.batching.batches import Batch
-from judge.endpoint.answer import Answer, Usage
-from judge.ledger import chain, entries, high_water_mark, ledger
-from judge.ledger.ledger import Ledger
-from judge.ledger.tally import Repeat, Totals
-from judge.reading import replies
+from judge._batching.batches import Batch
+from judge._endpoint.answer import Answer, Usage
+from judge._ledger import chain, entries, high_water_mark, ledger
+from judge._ledger.ledger import Ledger
+from judge._ledger.tally import Repeat, Totals
+from judge._reading import replies
 from pools.errors import DataError, Stopped, UsageError
 from tests.judging import identity, items, sealed
 
@@ -115,7 +115,7 @@ def test_a_rating_ends_a_failure(tmp_path: Path) -> None:
 
 def test_a_second_writer_is_kept_out_and_a_reader_is_not(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
-    code = f"from pathlib import Path; from judge.ledger.ledger import Ledger; Ledger.open(Path({str(path)!r}))"
+    code = f"from pathlib import Path; from judge._ledger.ledger import Ledger; Ledger.open(Path({str(path)!r}))"
     book, _, _ = filled(path)
     with book:
         second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -246,7 +246,7 @@ def test_a_full_disk_stops_with_a_whole_ledger(tmp_path: Path) -> None:
     code = f"""
 import resource, sys
 from pathlib import Path
-from judge.ledger.ledger import Ledger
+from judge._ledger.ledger import Ledger
 from pools.errors import Stopped
 from tests.test_ledger import ID, items, reply, Batch
 size = {len(before)} + 150

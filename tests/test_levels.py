@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_score, recall_score
 
-from gates.measures import agreement, levels
-from gates.measures.measure import Figure
+from gates._measures import agreement, levels
+from gates._measures.measure import Figure
 
 SCALE = (0, 1, 2, 3)
 rows_strategy = st.lists(

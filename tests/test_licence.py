@@ -2,7 +2,7 @@
 
 import pytest
 
-from pools.checkouts import licence
+from pools._checkouts import licence
 from tests.conftest import ROOT
 
 MIT = """MIT License

@@ -14,18 +14,18 @@ from typing import Any
 
 import pytest
 
-from gates.verdict import gate_record, hashes
-from judge.batching import batches
-from judge.batching.batches import Batch, Item
-from judge.endpoint.answer import Answer
-from judge.endpoint.client import Client
-from judge.judges.identity import Identity
-from judge.ledger import entries
-from judge.ledger.ledger import Ledger, records
-from judge.rating import rating
-from judge.reading import replies
-from pools.dataset import dataset
-from pools.dataset.settings import GateSettings, JudgeSettings
+from gates._verdict import gate_record, hashes
+from judge._batching import batches
+from judge._batching.batches import Batch, Item
+from judge._endpoint.answer import Answer
+from judge._endpoint.client import Client
+from judge._judges.identity import Identity
+from judge._ledger import entries
+from judge._ledger.ledger import Ledger, records
+from judge._rating import rating
+from judge._reading import replies
+from pools._dataset import dataset
+from pools._dataset.settings import GateSettings, JudgeSettings
 from prompts import templates
 from prompts.scales import Scale
 from tests.conftest import ROOT

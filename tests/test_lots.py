@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from pools.sampling import lots
+from pools._sampling import lots
 
 NAMES = [f"python/{number:04}" for number in range(40)]
 SIZE, DRAWS = 8, 3000

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from gates.measures import measure, registry, standard
-from gates.measures.agreement import agreement
-from gates.measures.measure import Measure
+from gates._measures import measure, registry, standard
+from gates._measures.agreement import agreement
+from gates._measures.measure import Measure
 from pools.errors import UsageError
 
 Counts = tuple[int, int, int, int]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pools.checkouts.mirrors import ATTEMPTS, Mirror
-from pools.checkouts.sources import File, Missing
+from pools._checkouts.mirrors import ATTEMPTS, Mirror
+from pools._checkouts.sources import File, Missing
 from pools.errors import Stopped
 from tests.loopback import Reply, ok, serve
 

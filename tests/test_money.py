@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from judge.endpoint.answer import Usage
-from judge.ledger.ledger import Ledger
-from judge.ledger.tally import Tally, Totals
-from judge.rating import money
-from judge.rating.forecast import estimate
-from judge.rating.money import Limits, Spent
-from pools.dataset.settings import JudgeSettings, PriceSettings
+from judge._endpoint.answer import Usage
+from judge._ledger.ledger import Ledger
+from judge._ledger.tally import Tally, Totals
+from judge._rating import money
+from judge._rating.forecast import estimate
+from judge._rating.money import Limits, Spent
+from pools._dataset.settings import JudgeSettings, PriceSettings
 from tests.fake_api import FakeApi
 from tests.judging import SEED, identity, items, rate
 

@@ -6,8 +6,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.checkouts import near_duplicates
-from pools.checkouts.near_duplicates import LEAST_WORDS, SIMILAR, WORDS
+from pools._checkouts import near_duplicates
+from pools._checkouts.near_duplicates import LEAST_WORDS, SIMILAR, WORDS
 
 
 def similarity(one: str, other: str) -> float:

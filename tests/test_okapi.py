@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from pools.dataset.records import Function, Query
-from pools.engines import codewords, okapi
-from pools.sampling import hits
+from pools._dataset.records import Function, Query
+from pools._engines import codewords, okapi
+from pools._sampling import hits
 
 WORDS = ["read", "file", "openFile", "sort_list", "the", "é", "x9"]
 texts = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import files
+from pools._dataset import files
 from tests.command import judge
 from tests.conftest import ROOT
 from tests.fake_api import FakeApi, Script

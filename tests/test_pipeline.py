@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.batching import batches, redaction
-from judge.ledger import high_water_mark
-from judge.ledger.ledger import Ledger
+from judge._batching import batches, redaction
+from judge._ledger import high_water_mark
+from judge._ledger.ledger import Ledger
 from judge.steps.demo import copy_sample
-from pools.dataset import dataset, settings
+from pools._dataset import dataset, settings
 from prompts import scales
 from tests.command import judge
 from tests.conftest import ROOT

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.dataset import tables
-from pools.dataset.records import Query
-from pools.dataset.settings import PoolSettings
+from pools._dataset import tables
+from pools._dataset.records import Query
+from pools._dataset.settings import PoolSettings
+from pools._sampling import frame, hits, pooled
+from pools._sampling.hits import Hit
+from pools._sampling.pooled import PoolPair
 from pools.errors import DataError
-from pools.sampling import frame, hits, pooled
-from pools.sampling.hits import Hit
-from pools.sampling.pooled import PoolPair
 
 QUERIES = [Query("python", f"q{number}", "search") for number in range(3)]
 IDS = [f"f{number:03}" for number in range(60)]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.ledger.ledger import Ledger
-from pools.dataset import dataset, settings, tables
-from pools.sampling import frame, pooled
+from judge._ledger.ledger import Ledger
+from pools._dataset import dataset, settings, tables
+from pools._sampling import frame, pooled
 from prompts import scales
 from tests.command import judge
 from tests.fake_api import FakeApi

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.dataset.settings import PoolSettings
-from pools.sampling import frame, pooled
-from pools.sampling.frame import Frame
-from pools.sampling.hits import Hit
-from pools.sampling.pooled import PoolPair
+from pools._dataset.settings import PoolSettings
+from pools._sampling import frame, pooled
+from pools._sampling.frame import Frame
+from pools._sampling.hits import Hit
+from pools._sampling.pooled import PoolPair
 from tests.test_pool import IDS, LOOSE, QUERIES, SIZES, world
 
 Pair = tuple[str, str]

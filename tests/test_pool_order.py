@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from judge.steps.demo import copy_sample
-from pools.dataset import settings, tables
-from pools.sampling import pooled
+from pools._dataset import settings, tables
+from pools._sampling import pooled
 from tests.command import process
 from tests.test_pool_command import rate_as_expert
 

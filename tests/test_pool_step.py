@@ -7,9 +7,9 @@ import pytest
 
 from judge.steps import pool as pooling
 from judge.steps.progress import Progress
-from pools.dataset import folder as folders
+from pools._dataset import folder as folders
+from pools._sampling import hits, pooled
 from pools.errors import Stopped, UsageError
-from pools.sampling import hits, pooled
 from tests.command import judge
 from tests.fake_api import FakeApi, answer_of
 

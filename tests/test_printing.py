@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from judge import cli
 from judge.cli import printing
 from judge.cli.printing import Cell
-from pools.dataset import tables
+from pools._dataset import tables
 from tests.command import judge
 from tests.conftest import write_dataset
 from tests.fake_api import FakeApi

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.release import qrels
-from pools.dataset import dataset
-from pools.dataset.dataset import Dataset
-from pools.dataset.records import PairKey, Qrel, Query
+from gates._release import qrels
+from pools._dataset import dataset
+from pools._dataset.dataset import Dataset
+from pools._dataset.records import PairKey, Qrel, Query
 from prompts.scales import Scale
 from tests.conftest import write_dataset
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge.batching import batches, redaction
-from judge.batching.batches import Batch, Item
-from judge.batching.redaction import mask
-from judge.endpoint.answer import Answer
-from judge.endpoint.client import Client
-from judge.judges.identity import Identity
-from judge.judges.llm_judge import LlmJudge
-from pools.dataset import dataset
+from judge._batching import batches, redaction
+from judge._batching.batches import Batch, Item
+from judge._batching.redaction import mask
+from judge._endpoint.answer import Answer
+from judge._endpoint.client import Client
+from judge._judges.identity import Identity
+from judge._judges.llm_judge import LlmJudge
+from pools._dataset import dataset
 from prompts import scales, templates
 from tests.conftest import ROOT
 
@@ -79,7 +79,7 @@ def test_code_without_a_secret_is_left_alone(code: str) -> None:
 
 
 def test_the_sample_holds_no_secret_but_examples_of_addresses() -> None:
-    functions = dataset.load(ROOT / "pools" / "sample", scales.load("relevance")).corpus or ()
+    functions = dataset.load(ROOT / "pools" / "_sample", scales.load("relevance")).corpus or ()
     assert functions
     assert {kind for function in functions for kind in mask(function.code).counts} <= {redaction.E_MAIL}
 
@@ -202,7 +202,7 @@ def test_a_secret_across_the_cut_is_masked_before_it_is_cut() -> None:
 
 def test_the_detector_is_not_even_imported_for_harmless_code() -> None:
     program = (
-        "import sys; from judge.batching.redaction import mask; "
+        "import sys; from judge._batching.redaction import mask; "
         "mask('def f(x):\\n    return x'); print('detect_secrets' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from pools._retrievers import registry
+from pools._retrievers.retriever import Retriever
+from pools._sampling import hits, pooled
+from pools._sampling.hits import Hit
 from pools.errors import UsageError
-from pools.retrievers import registry
-from pools.retrievers.retriever import Retriever
-from pools.sampling import hits, pooled
-from pools.sampling.hits import Hit
 from tests.command import Finished, judge, process
 from tests.conftest import ROOT
 
@@ -43,7 +43,7 @@ def test_the_names_are_those_of_the_modules_and_each_says_what_it_is() -> None:
     assert set(OWN) <= set(registry.names())
     for retriever in found:
         assert retriever.about
-        assert (ROOT / "pools" / "retrievers" / f"{retriever.name.replace('-', '_')}.py").is_file()
+        assert (ROOT / "pools" / "_retrievers" / f"{retriever.name.replace('-', '_')}.py").is_file()
     assert [retriever.name for retriever in found if retriever.loose] == ["grep-any"]
     assert [retriever.name for retriever in found if retriever.needs] == ["embedding", "grep-agent", "llm"]
 
@@ -72,9 +72,9 @@ def test_a_retriever_that_judge_toml_names_and_nobody_has_is_told_with_the_valid
 REGISTERED = """
 import sys
 from judge import cli
-from pools.retrievers import registry
-from pools.retrievers.retriever import Retriever
-from pools.sampling.hits import Hit
+from pools._retrievers import registry
+from pools._retrievers.retriever import Retriever
+from pools._sampling.hits import Hit
 
 def shortest(partition, access):
     ordered = sorted(partition.functions, key=lambda function: (len(function.code), function.id))
@@ -114,11 +114,11 @@ FAULTY = """
 import sys
 from pathlib import Path
 from judge.steps.pool import pool
-from pools.dataset import folder
+from pools._dataset import folder
 from pools.errors import JudgeError, Stopped
-from pools.retrievers import registry
-from pools.retrievers.retriever import Retriever
-from pools.sampling.hits import Hit
+from pools._retrievers import registry
+from pools._retrievers.retriever import Retriever
+from pools._sampling.hits import Hit
 
 def raising(error):
     raise error
@@ -227,7 +227,7 @@ def fake_package(folder: Path, name: str, point: str, *, code: str) -> None:
 
 
 BRINGS = (
-    "from pools.retrievers.retriever import Retriever\nRETRIEVER = Retriever({!r}, 'nothing', lambda partition, access: ())\n"
+    "from pools._retrievers.retriever import Retriever\nRETRIEVER = Retriever({!r}, 'nothing', lambda partition, access: ())\n"
 )
 
 
@@ -273,11 +273,11 @@ def test_commands_that_do_not_pool_load_no_package_of_others(folder: Path, tmp_p
     script = "import sys, judge.cli; print(*sys.modules)"
     loaded = python(script).out.split()
     assert "judge.cli.pool" in loaded
-    assert not [name for name in loaded if name.startswith(("pools.retrievers", "importlib.metadata"))]
+    assert not [name for name in loaded if name.startswith(("pools._retrievers", "importlib.metadata"))]
 
 
 def test_what_goes_wrong_inside_a_package_is_told_as_its_fault(folder: Path, tmp_path: Path) -> None:
-    code = "from pools.retrievers.retriever import Retriever\nRETRIEVER = Retriever('torn', 'nothing', lambda *_: 1 / 0)\n"
+    code = "from pools._retrievers.retriever import Retriever\nRETRIEVER = Retriever('torn', 'nothing', lambda *_: 1 / 0)\n"
     fake_package(tmp_path, "broken_one", "torn", code=code)
     choose(folder, "torn")
     done = process("pool", "--data", folder, environment=environment(tmp_path))

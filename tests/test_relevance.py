@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.measures import agreement
-from gates.release import qrels
-from gates.verdict import labels
-from judge.ledger.tally import Tally
-from judge.rating import controls
-from pools.dataset import faults
-from pools.dataset.dataset import Dataset
-from pools.dataset.records import Query
-from pools.formats import collection
+from gates._measures import agreement
+from gates._release import qrels
+from gates._verdict import labels
+from judge._ledger.tally import Tally
+from judge._rating import controls
+from pools._dataset import faults
+from pools._dataset.dataset import Dataset
+from pools._dataset.records import Query
+from pools._formats import collection
 from pools.relevance import is_relevant, is_relevant_rating, is_relevant_value, least_sum
 from tests.conftest import ROOT
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from judge.batching.batches import Batch
-from judge.ledger import chain, ledger
-from judge.ledger.ledger import Ledger
-from judge.ledger.replay import replay
-from judge.reading import replies
+from judge._batching.batches import Batch
+from judge._ledger import chain, ledger
+from judge._ledger.ledger import Ledger
+from judge._ledger.replay import replay
+from judge._reading import replies
 from pools.errors import DataError, UsageError
 from tests.fake_api import FakeApi, share
 from tests.judging import identity, items, rate, sealed

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.batching.batches import Batch, Item
-from judge.reading import partial_json, replies
-from judge.reading.partial_json import Member
-from judge.reading.replies import Reading, Status, encode, reconcile
+from judge._batching.batches import Batch, Item
+from judge._reading import partial_json, replies
+from judge._reading.partial_json import Member
+from judge._reading.replies import Reading, Status, encode, reconcile
 
 IDS = ("bcdf2345", "ghjk6789", "mnpq2222", "rstv3333")
 A, B, C, D = IDS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.measures import resampling
+from gates._measures import resampling
 
 rows = st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=1, max_size=30)
 

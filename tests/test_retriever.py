@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import folder as folders
-from pools.dataset.partition import Partition
-from pools.engines.yes_or_no import Answered, YesOrNo
-from pools.retrievers import registry
-from pools.retrievers.retriever import Access, LeftOut, Llm
-from pools.sampling.hits import Hit
+from pools._dataset import folder as folders
+from pools._dataset.partition import Partition
+from pools._engines.yes_or_no import Answered, YesOrNo
+from pools._retrievers import registry
+from pools._retrievers.retriever import Access, LeftOut, Llm
+from pools._sampling.hits import Hit
 
 
 @pytest.fixture

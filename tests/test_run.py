@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from judge.batching.batches import Batch
-from judge.endpoint.answer import Answer, Unfit, Usage
-from judge.judges.identity import Identity
-from judge.ledger import entries, ledger
-from judge.ledger.ledger import Ledger
-from judge.rating import rating
-from judge.rating.controls import Controls
-from judge.rating.money import Limits
-from judge.rating.rating import Outcome, Progress
-from judge.reading.replies import encode
-from pools.dataset.settings import JudgeSettings, PriceSettings
+from judge._batching.batches import Batch
+from judge._endpoint.answer import Answer, Unfit, Usage
+from judge._judges.identity import Identity
+from judge._ledger import entries, ledger
+from judge._ledger.ledger import Ledger
+from judge._rating import rating
+from judge._rating.controls import Controls
+from judge._rating.money import Limits
+from judge._rating.rating import Outcome, Progress
+from judge._reading.replies import encode
+from pools._dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
 from tests.conftest import ROOT
 from tests.fake_api import ERRORS, FakeApi, Script, share

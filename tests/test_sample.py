@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import dataset, faults, settings
-from pools.dataset.dataset import Dataset
+from pools._dataset import dataset, faults, settings
+from pools._dataset.dataset import Dataset
 from prompts.scales import Scale
 from tests.conftest import ROOT
 
-SAMPLE = ROOT / "pools" / "sample"
+SAMPLE = ROOT / "pools" / "_sample"
 
 
 @pytest.fixture(scope="module")
@@ -48,5 +48,5 @@ def test_rows_are_the_lines_of_the_source_files(sample: Dataset) -> None:
 
 
 def test_it_is_shipped_with_the_package() -> None:
-    shipped = {entry.name for entry in resources("pools.sample").iterdir()}
+    shipped = {entry.name for entry in resources("pools._sample").iterdir()}
     assert {"README.md", "judge.toml", "queries.jsonl", "corpus.jsonl", "qrels.jsonl"} <= shipped

@@ -18,11 +18,11 @@ import pytest
 from scipy.stats import spearmanr
 
 from judge.steps.demo import copy_sample
-from pools.dataset import dataset
-from pools.dataset.dataset import Dataset
-from pools.dataset.settings import EmbeddingSettings
-from pools.engines import calibration, embedders, vectors
-from pools.sampling import hits
+from pools._dataset import dataset
+from pools._dataset.dataset import Dataset
+from pools._dataset.settings import EmbeddingSettings
+from pools._engines import calibration, embedders, vectors
+from pools._sampling import hits
 from prompts import scales
 from tests.command import process
 from tests.conftest import ROOT
@@ -43,7 +43,7 @@ def model() -> Path:
 
 @pytest.fixture(scope="module")
 def sample() -> Dataset:
-    with as_file(resources("pools.sample")) as folder:
+    with as_file(resources("pools._sample")) as folder:
         return dataset.load(folder, scales.load("relevance"))
 
 
@@ -64,8 +64,8 @@ def test_its_cosines_rank_like_those_of_the_built_in_model(model: Path, sample: 
 
 EMBED = """
 import sys
-from pools.engines import embedders
-from pools.dataset.settings import EmbeddingSettings
+from pools._engines import embedders
+from pools._dataset.settings import EmbeddingSettings
 made = embedders.embedder(EmbeddingSettings(sys.argv[1]))
 texts = ["def add(a, b):\\n    return a + b", "sort a list", "x = 1\\n" * 400, "func (s *Stack) Pop() int { return s.a[0] }"]
 rows = made.embed(texts[int(sys.argv[2]):])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import settings
-from pools.dataset.settings import Settings
+from pools._dataset import settings
+from pools._dataset.settings import Settings
 from pools.errors import UsageError
 
 

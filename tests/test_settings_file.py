@@ -8,7 +8,7 @@ import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.dataset import settings, settings_file
+from pools._dataset import settings, settings_file
 from pools.errors import UsageError
 
 MINE = """# mine

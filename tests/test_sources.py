@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.checkouts import sources
-from pools.checkouts.sources import File, Location, Missing
+from pools._checkouts import sources
+from pools._checkouts.sources import File, Location, Missing
 
 FILE = File("o/n", "a" * 40, "x.py")
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from judge.batching.batches import Batch, Item
-from judge.endpoint.answer import Answer, Usage
-from judge.judges.identity import Identity
-from judge.ledger import entries
-from judge.ledger.ledger import Ledger
-from judge.reading import replies
+from judge._batching.batches import Batch, Item
+from judge._endpoint.answer import Answer, Usage
+from judge._judges.identity import Identity
+from judge._ledger import entries
+from judge._ledger.ledger import Ledger
+from judge._reading import replies
 from judge.steps.demo import copy_sample
-from pools.dataset import dataset
-from pools.dataset.settings import GateSettings
-from pools.sampling import pooled
+from pools._dataset import dataset
+from pools._dataset.settings import GateSettings
+from pools._sampling import pooled
 from prompts import templates
 from prompts.scales import Scale
 from tests.command import judge

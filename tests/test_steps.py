@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from judge.ledger.ledger import Ledger
+from judge._ledger.ledger import Ledger
 from judge.steps.check import check
 from judge.steps.compare import compare
 from judge.steps.export import export
@@ -23,8 +23,8 @@ from judge.steps.ratings import Added, add
 from judge.steps.status import status
 from judge.steps.tune import tune
 from judge.steps.withdraw import Withdrawn, withdraw
-from pools.dataset import dataset
-from pools.dataset.folder import DatasetFolder, load
+from pools._dataset import dataset
+from pools._dataset.folder import DatasetFolder, load
 from pools.errors import GateClosed, Stopped, UsageError
 from tests.command import judge
 from tests.fake_api import FakeApi

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pools.dataset import tables
+from pools._dataset import tables
 from pools.errors import DataError
 
 TEXT = st.text(st.characters(exclude_characters="\0"))

@@ -7,21 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.release import publication
-from gates.verdict import evidence
-from gates.verdict.evidence import Evidence
-from gates.verdict.seal import Seal
-from judge.batching.batches import Batch, Item
-from judge.endpoint.answer import Answer
-from judge.ledger import chain, entries, placement
-from judge.ledger.chain import End
-from judge.ledger.ledger import Ledger, records
-from judge.ledger.texts import Change, Texts, digest
-from judge.reading import replies
-from pools.dataset import files
-from pools.dataset.dataset import Dataset
-from pools.dataset.records import Function, Qrel, Query
-from pools.dataset.settings import GateSettings
+from gates._release import publication
+from gates._verdict import evidence
+from gates._verdict.evidence import Evidence
+from gates._verdict.seal import Seal
+from judge._batching.batches import Batch, Item
+from judge._endpoint.answer import Answer
+from judge._ledger import chain, entries, placement
+from judge._ledger.chain import End
+from judge._ledger.ledger import Ledger, records
+from judge._ledger.texts import Change, Texts, digest
+from judge._reading import replies
+from pools._dataset import files
+from pools._dataset.dataset import Dataset
+from pools._dataset.records import Function, Qrel, Query
+from pools._dataset.settings import GateSettings
 from pools.errors import GateClosed
 from tests.judging import identity
 

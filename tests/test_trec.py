@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pools.dataset import faults, records, tables
-from pools.dataset.settings import Settings
+from pools._dataset import faults, records, tables
+from pools._dataset.settings import Settings
+from pools._formats import collection, trec
+from pools._formats.collection import Collection
 from pools.errors import DataError, UsageError
-from pools.formats import collection, trec
-from pools.formats.collection import Collection
 from prompts.scales import Scale
 from tests.test_csn_import import bytes_of, run
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from judge.batching import batches
-from judge.batching.batches import Batch, Item
-from judge.judges import questions
-from judge.ledger.ledger import Ledger
+from judge._batching import batches
+from judge._batching.batches import Batch, Item
+from judge._judges import questions
+from judge._ledger.ledger import Ledger
 from judge.steps.demo import copy_sample
-from pools.dataset import dataset, settings
+from pools._dataset import dataset, settings
 from prompts import scales, templates
 from tests.command import judge
 from tests.fake_api import PAIR, FakeApi, answer_of, rating_of

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates.measures import agreement, tuning
-from gates.measures.measure import Figure
-from gates.measures.tuning import Result, Trial
-from pools.dataset.records import PairKey
+from gates._measures import agreement, tuning
+from gates._measures.measure import Figure
+from gates._measures.tuning import Result, Trial
+from pools._dataset.records import PairKey
 
 PAIRS = [(f"go q{n % 10}", f"f{n}") for n in range(100)]
 RANDOM = random.Random(3)

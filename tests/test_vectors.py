@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pools.dataset.records import Function, Query
-from pools.dataset.settings import EmbeddingSettings
-from pools.engines import vectors
-from pools.engines.vectors import Vectors
+from pools._dataset.records import Function, Query
+from pools._dataset.settings import EmbeddingSettings
+from pools._engines import vectors
+from pools._engines.vectors import Vectors
 from pools.errors import DataError, UsageError
 from tests.conftest import ROOT
 
@@ -104,7 +104,7 @@ def test_a_killed_process_loses_one_chunk_at_most(tmp_path: Path) -> None:
     program = """
         import os, signal, sys
         from pathlib import Path
-        from pools.engines import vectors
+        from pools._engines import vectors
         from tests.test_vectors import Hashes, TEXTS
         class Deadly(Hashes):
             def embed(self, texts):

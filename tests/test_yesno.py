@@ -16,27 +16,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.batching import redaction
-from judge.batching.batches import Batch, Item, show_code, show_search
-from judge.endpoint import answer as judge_answer
-from judge.endpoint.client import Client
-from judge.judges import questions as asking
-from judge.judges.questions import Answers, YesNo
-from judge.ledger import entries
-from judge.ledger.ledger import records
-from judge.rating.money import NO_LIMITS, Limits
-from judge.rating.rating import Outcome
+from judge._batching import redaction
+from judge._batching.batches import Batch, Item, show_code, show_search
+from judge._endpoint import answer as judge_answer
+from judge._endpoint.client import Client
+from judge._judges import questions as asking
+from judge._judges.questions import Answers, YesNo
+from judge._ledger import entries
+from judge._ledger.ledger import records
+from judge._rating.money import NO_LIMITS, Limits
+from judge._rating.rating import Outcome
 from judge.steps.demo import copy_sample
-from pools.dataset import dataset, files
-from pools.dataset.records import Function, PairKey, Query
-from pools.dataset.settings import JudgeSettings, LlmSettings, PriceSettings, Settings
-from pools.engines import okapi, yes_or_no
-from pools.engines.vectors import Vectors
-from pools.engines.yes_or_no import YesOrNo
+from pools._dataset import dataset, files
+from pools._dataset.records import Function, PairKey, Query
+from pools._dataset.settings import JudgeSettings, LlmSettings, PriceSettings, Settings
+from pools._engines import okapi, yes_or_no
+from pools._engines.vectors import Vectors
+from pools._engines.yes_or_no import YesOrNo
+from pools._retrievers import llm
+from pools._sampling import hits, pooled
+from pools._sampling.hits import Hit
 from pools.errors import DataError, Stopped, UsageError
-from pools.retrievers import llm
-from pools.sampling import hits, pooled
-from pools.sampling.hits import Hit
 from prompts import templates
 from tests.command import judge
 from tests.conftest import ROOT

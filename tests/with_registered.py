@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gates.measures import registry as measures
-from gates.measures.measure import Measure, scalar, vectorised
+from gates._measures import registry as measures
+from gates._measures.measure import Measure, scalar, vectorised
 from judge import cli
-from pools.dataset.records import function_of, function_row, qrel_of, qrel_row, query_of, query_row
-from pools.formats import registry as formats
-from pools.formats.collection import Collection
-from pools.formats.format import Destination, Format, Input
+from pools._dataset.records import function_of, function_row, qrel_of, qrel_row, query_of, query_row
+from pools._formats import registry as formats
+from pools._formats.collection import Collection
+from pools._formats.format import Destination, Format, Input
 
 
 def _jaccard(both: int, judge_only: int, expert_only: int, _neither: int) -> tuple[int, int]:

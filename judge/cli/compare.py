@@ -7,7 +7,7 @@ import click
 
 from judge.cli.options import data_option, form_options, lang_option
 from judge.cli.printing import Form, Row, ends, show
-from pools.dataset import folder
+from pools._dataset import folder
 
 if TYPE_CHECKING:
     from judge.steps.compare import Compared, Side
@@ -44,7 +44,7 @@ def compare(data: Path, langs: tuple[str, ...], form: Form, first: str, second: 
 
 
 def _text(found: "Compared") -> str:
-    from gates.report import details
+    from gates._report import details
 
     lines = [
         f"{found.language}: A is {_called(found.a)}, B is {_called(found.b)}",

@@ -10,7 +10,7 @@ from judge.cli.merge import show_merged
 from judge.cli.pool import pool
 from judge.cli.printing import note
 from judge.cli.rate import text as rate_text
-from pools.dataset import folder
+from pools._dataset import folder
 from pools.errors import GateClosed
 
 

@@ -6,7 +6,7 @@ import click
 
 from judge.cli.options import data_option
 from judge.cli.printing import note
-from pools.dataset import folder
+from pools._dataset import folder
 
 
 @click.command()

@@ -8,7 +8,7 @@ import click
 
 from judge.cli.options import data_option, form_options, lang_option
 from judge.cli.printing import Form, Row, ends, note, show
-from pools.dataset import folder
+from pools._dataset import folder
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def gate(
 
 def text(gated: "Sequence[Gated]", behind: "Details | None" = None) -> str:
     """Return verdicts for the terminal: one as a block, several as a table, or all with what stands behind them."""
-    from gates.report import wording
-    from gates.verdict import findings
+    from gates._report import wording
+    from gates._verdict import findings
 
     records = [one.record for one in gated]
     if behind is not None:
@@ -101,14 +101,14 @@ def text(gated: "Sequence[Gated]", behind: "Details | None" = None) -> str:
 
 
 def _needed(gated: "Gated") -> str | None:
-    from gates.report import details
+    from gates._report import details
     from judge.steps import gate as step
 
     return details.more_labels(gated.record, step.needed(gated))
 
 
 def _together(behind: "Details") -> list[str]:
-    from gates.report import details
+    from gates._report import details
 
     if behind.together is None:
         return []

@@ -10,14 +10,14 @@ from judge.cli.printing import Form, note, show
 
 if TYPE_CHECKING:
     from judge.steps.importing import ImportedLanguage
-    from pools.formats.format import Format, Input
+    from pools._formats.format import Format, Input
 
 
 class _Formats(click.Group):
     """The commands of the formats beside those that were added, each made when it is asked for."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        from pools.formats import registry
+        from pools._formats import registry
 
         return sorted({*super().list_commands(context), *registry.names()})
 
@@ -25,7 +25,7 @@ class _Formats(click.Group):
         found = super().get_command(context, cmd_name)
         if found is not None:
             return found
-        from pools.formats import registry
+        from pools._formats import registry
 
         return _command(registry.get(cmd_name)) if cmd_name in registry.names() else None
 

@@ -6,7 +6,7 @@ import click
 
 from judge.cli.options import data_option, form_options, lang_option
 from judge.cli.printing import Form, note, show
-from pools.dataset import folder
+from pools._dataset import folder
 
 COLUMNS = ("time", "kind", "language", "judge_id", "reason", "details")
 
@@ -24,7 +24,7 @@ def log(data: Path, langs: tuple[str, ...], form: Form) -> None:
     """
     from dataclasses import asdict
 
-    from gates.release import journal
+    from gates._release import journal
     from judge.steps import log as step
 
     events = step.log(folder.load(data, langs))

@@ -7,7 +7,7 @@ import click
 
 from judge.cli.options import data_option, lang_option
 from judge.cli.printing import note
-from pools.dataset import folder
+from pools._dataset import folder
 from pools.errors import GateClosed
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from gates.verdict.panels import METHODS
+from gates._verdict.panels import METHODS
 from judge.cli.options import data_option, lang_option
-from pools.dataset import folder
+from pools._dataset import folder
 
 
 @click.command()

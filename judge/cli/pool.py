@@ -60,7 +60,7 @@ def pool(
         _list(as_json=as_json)
         return
     from judge.steps import pool as pooling
-    from pools.dataset import folder
+    from pools._dataset import folder
 
     chosen = folder.load(data, langs)
     if dry_run:
@@ -90,7 +90,7 @@ def _show_pools(drawn: "tuple[DrawnPool, ...]", *, as_json: bool) -> None:
 
 
 def _lines(drawn: "DrawnPool") -> list[str]:
-    from pools.sampling import contribution
+    from pools._sampling import contribution
 
     strata = ", ".join(f"{name} {count}" for name, count in drawn.strata.items())
     return [
@@ -112,7 +112,7 @@ def _show_plans(plans: "tuple[Plan, ...]", *, as_json: bool) -> None:
 
 
 def _list(*, as_json: bool) -> None:
-    from pools.retrievers import registry
+    from pools._retrievers import registry
 
     found = registry.listed()
     if as_json:

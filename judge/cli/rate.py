@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from judge._judges import JUDGES
 from judge.cli import bars
 from judge.cli.options import (
     concurrency_option,
@@ -17,10 +18,9 @@ from judge.cli.options import (
     seed_option,
 )
 from judge.cli.printing import Form, Row, note, show
-from judge.judges import JUDGES
-from pools import grid
-from pools.dataset import folder
-from pools.dataset.folder import DatasetFolder
+from pools import _grid as grid
+from pools._dataset import folder
+from pools._dataset.folder import DatasetFolder
 from pools.errors import GateClosed, UsageError
 
 if TYPE_CHECKING:

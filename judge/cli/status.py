@@ -8,7 +8,7 @@ import click
 
 from judge.cli.options import data_option, form_options, lang_option
 from judge.cli.printing import Form, Row, show
-from pools.dataset import folder
+from pools._dataset import folder
 
 if TYPE_CHECKING:
     from judge.steps.status import Account, Status

@@ -8,12 +8,12 @@ import click
 from judge.cli import bars
 from judge.cli.options import base_url_option, concurrency_option, data_option, form_options, lang_option, limit_options
 from judge.cli.printing import Form, Row, ends, note, show
-from pools.dataset import folder
+from pools._dataset import folder
 from pools.errors import GateClosed
 
 if TYPE_CHECKING:
-    from gates.measures.measure import Figure
-    from gates.measures.tuning import Result
+    from gates._measures.measure import Figure
+    from gates._measures.tuning import Result
 
 
 @click.command()
@@ -66,7 +66,7 @@ def tune(
       judge tune --model qwen3 --prompt judge --prompt mine.j2 --pairs 1 --pairs 10 --lang go --max-cost 2
       judge tune --retriever llm --model gpt-4.1-mini --prompt yesno --prompt mine.j2
     """
-    from gates.measures import tuning
+    from gates._measures import tuning
     from judge.steps import tune as step
 
     with bars.shown() as progress:

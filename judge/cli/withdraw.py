@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from judge.cli.options import data_option
-from pools.dataset import folder
+from pools._dataset import folder
 
 
 @click.command()

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from pools.dataset import faults, settings
-from pools.dataset.folder import load_scale
+from pools._dataset import faults, settings
+from pools._dataset.folder import load_scale
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from judge.endpoint.client import Client, preload
-from judge.judges import JUDGES
-from judge.judges.identity import Identity
-from judge.judges.llm_judge import LlmJudge
-from judge.rating.rating import Judge
+from judge._endpoint.client import Client, preload
+from judge._judges import JUDGES
+from judge._judges.identity import Identity
+from judge._judges.llm_judge import LlmJudge
+from judge._rating.rating import Judge
 from judge.steps import endpoints
-from pools.dataset.partition import Partition
+from pools._dataset.partition import Partition
 from pools.errors import UsageError
 from prompts import templates
 
 if TYPE_CHECKING:
-    from judge.judges.baseline import Baseline
+    from judge._judges.baseline import Baseline
 
 
 def make(partition: Partition, name: str, *, model: str | None, base_url: str | None) -> Judge:
@@ -32,8 +32,8 @@ def make(partition: Partition, name: str, *, model: str | None, base_url: str | 
 
 def baseline(partition: Partition) -> "Baseline":
     """Return the baseline judge, with the cosines where the embedding has left its vectors; raises as it does."""
-    from judge.judges.baseline import Baseline
-    from pools.engines import vectors
+    from judge._judges.baseline import Baseline
+    from pools._engines import vectors
 
     settings = partition.settings
     return Baseline(

@@ -1,15 +1,15 @@
-"""What is known of expert-rated pairs beside their ratings, from pool, corpus and ledger, for `gates.verdict.findings`."""
+"""What is known of expert-rated pairs beside their ratings, from pool, corpus and ledger, for `gates._verdict.findings`."""
 
-from gates.verdict import findings
-from gates.verdict.evidence import Evidence
-from gates.verdict.findings import Circumstances, Findings
-from gates.verdict.gate_record import GateRecord
-from gates.verdict.seal import searches_left_out
-from judge.ledger import placement
-from judge.ledger.texts import Texts
+from gates._verdict import findings
+from gates._verdict.evidence import Evidence
+from gates._verdict.findings import Circumstances, Findings
+from gates._verdict.gate_record import GateRecord
+from gates._verdict.seal import searches_left_out
+from judge._ledger import placement
+from judge._ledger.texts import Texts
 from judge.steps import chosen_judge, ledgers
-from pools.dataset.partition import Partition
-from pools.dataset.records import PairKey
+from pools._dataset.partition import Partition
+from pools._dataset.records import PairKey
 from pools.errors import JudgeError
 
 

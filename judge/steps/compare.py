@@ -5,15 +5,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gates.measures import comparison
-from gates.measures.comparison import Comparison
-from gates.verdict.seal import searches_left_out
-from judge.ledger.ledger import Ledger
-from judge.rating import money
+from gates._measures import comparison
+from gates._measures.comparison import Comparison
+from gates._verdict.seal import searches_left_out
+from judge._ledger.ledger import Ledger
+from judge._rating import money
 from judge.steps import evidences, ledgers, seals
-from pools.dataset import folder
-from pools.dataset.partition import Partition
-from pools.dataset.records import PairKey
+from pools._dataset import folder
+from pools._dataset.partition import Partition
+from pools._dataset.records import PairKey
 from pools.errors import UsageError
 
 

@@ -3,7 +3,7 @@
 from importlib.resources import files as resources
 from pathlib import Path
 
-from pools.dataset import files
+from pools._dataset import files
 from pools.errors import UsageError
 
 SAMPLE = ("README.md", "judge.toml", "queries.jsonl", "corpus.jsonl", "qrels.jsonl")
@@ -19,7 +19,7 @@ def start(folder: Path) -> None:
 
 def copy_sample(folder: Path) -> None:
     """Copy the sample into a folder, leaving files that are there already as they are."""
-    sample = resources("pools.sample")
+    sample = resources("pools._sample")
     wanted = {name: folder / name for name in SAMPLE}
     wanted |= {name: folder / "work" / language / "patterns.jsonl" for language, name in PATTERNS.items()}
     for name, path in wanted.items():

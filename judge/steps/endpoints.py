@@ -1,6 +1,6 @@
 """Where an LLM is asked: model, address and key put together from what a step is given, the environment and judge.toml.
 
-It stands with the steps, because a client of `judge.endpoint` knows nothing of settings or of the environment.
+It stands with the steps, because a client of `judge._endpoint` knows nothing of settings or of the environment.
 """
 
 import asyncio
@@ -8,8 +8,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from judge.endpoint.client import Client
-from pools.dataset.settings import Settings
+from judge._endpoint.client import Client
+from pools._dataset.settings import Settings
 from pools.errors import UsageError
 
 KEY = "OPENAI_API_KEY"

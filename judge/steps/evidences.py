@@ -7,22 +7,22 @@ plain values, and decides which judge is meant where a ledger holds several.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gates.release import journal
-from gates.verdict import evidence, gate_record, panels
-from gates.verdict.evidence import Evidence
-from gates.verdict.gate_record import GateRecord
-from gates.verdict.seal import Seal
-from judge.ledger import high_water_mark
-from judge.ledger.entries import SealEntry as Sealed
-from judge.ledger.high_water_mark import HighWaterMark
-from judge.ledger.ledger import Ledger
-from judge.ledger.texts import Change
-from judge.rating import controls
+from gates._release import journal
+from gates._verdict import evidence, gate_record, panels
+from gates._verdict.evidence import Evidence
+from gates._verdict.gate_record import GateRecord
+from gates._verdict.seal import Seal
+from judge._ledger import high_water_mark
+from judge._ledger.entries import SealEntry as Sealed
+from judge._ledger.high_water_mark import HighWaterMark
+from judge._ledger.ledger import Ledger
+from judge._ledger.texts import Change
+from judge._rating import controls
 from judge.steps import ledgers, seals
-from pools.dataset.partition import Partition
-from pools.dataset.records import PairKey
+from pools._dataset.partition import Partition
+from pools._dataset.records import PairKey
+from pools._sampling import pooled
 from pools.errors import DataError, GateClosed, UsageError
-from pools.sampling import pooled
 
 
 def find(partition: Partition, *, judge_id: str | None = None) -> Evidence | None:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gates.release import publication
+from gates._release import publication
 from judge.steps import evidences
-from pools.dataset.folder import DatasetFolder
+from pools._dataset.folder import DatasetFolder
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gates.measures.breakdown import Breakdown
-from gates.measures.levels import Levels
-from gates.report import wording
-from gates.verdict import evidence as proof
-from gates.verdict import findings, labels
-from gates.verdict.evidence import Evidence
-from gates.verdict.findings import Findings
-from gates.verdict.gate_record import GateRecord
-from gates.verdict.labels import Needed
-from gates.verdict.seal import searches_left_out
-from judge.ledger import anchor
-from judge.ledger.ledger import Ledger
+from gates._measures.breakdown import Breakdown
+from gates._measures.levels import Levels
+from gates._report import wording
+from gates._verdict import evidence as proof
+from gates._verdict import findings, labels
+from gates._verdict.evidence import Evidence
+from gates._verdict.findings import Findings
+from gates._verdict.gate_record import GateRecord
+from gates._verdict.labels import Needed
+from gates._verdict.seal import searches_left_out
+from judge._ledger import anchor
+from judge._ledger.ledger import Ledger
 from judge.steps import circumstances, evidences, seals
-from pools.dataset import files
-from pools.dataset.partition import Partition
+from pools._dataset import files
+from pools._dataset.partition import Partition
 from pools.errors import UsageError
 
 

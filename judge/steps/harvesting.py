@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.steps.progress import Listener, Note, Progress, ignore
-from pools.checkouts import checkout, harvest
-from pools.checkouts.checkout import Checkout
+from pools._checkouts import checkout, harvest
+from pools._checkouts.checkout import Checkout
 from pools.errors import UsageError
 
 BROKEN = "function with a syntax error within"
@@ -18,7 +18,7 @@ Source = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class HarvestedLanguage:
-    """What a checkout had of one language, and what became of it in the corpus (see `pools.checkouts.harvest.Growth`).
+    """What a checkout had of one language, and what became of it in the corpus (see `pools._checkouts.harvest.Growth`).
 
     `left_out` counts files and functions by the reason; `changed_files` differ from the commit, so none is noted for them;
     `faulty_files` have a syntax error, `undecodable_files` bytes that are no text.

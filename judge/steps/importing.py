@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from judge.steps.progress import Listener, Note, Progress, ignore
-from pools.dataset import folder, settings
+from pools._dataset import folder, settings
+from pools._formats import collection, registry
+from pools._formats.collection import Collection
+from pools._formats.format import Destination
 from pools.errors import UsageError
-from pools.formats import collection, registry
-from pools.formats.collection import Collection
-from pools.formats.format import Destination
 
 
 @dataclass(frozen=True, slots=True)

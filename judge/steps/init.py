@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pools.dataset import files, settings
+from pools._dataset import files, settings
 from pools.errors import UsageError
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from judge.ledger.ledger import Ledger
-from judge.ledger.texts import Texts
-from pools.dataset.partition import Partition
+from judge._ledger.ledger import Ledger
+from judge._ledger.texts import Texts
+from pools._dataset.partition import Partition
 
 
 def read(partition: Partition, path: Path | None = None) -> Ledger:

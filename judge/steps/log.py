@@ -1,10 +1,10 @@
 """The step `log`: what was merged, overridden, resealed and withdrawn, when and why."""
 
-from gates.release import journal
-from gates.release.journal import Event
-from judge.ledger.ledger import Ledger
+from gates._release import journal
+from gates._release.journal import Event
+from judge._ledger.ledger import Ledger
 from judge.steps import evidences
-from pools.dataset.folder import DatasetFolder
+from pools._dataset.folder import DatasetFolder
 
 
 def log(folder: DatasetFolder) -> tuple[Event, ...]:

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from gates.release import journal, qrels
-from gates.release.journal import Event
-from gates.verdict import evidence
-from gates.verdict.evidence import Evidence
-from judge.ledger.ledger import now
+from gates._release import journal, qrels
+from gates._release.journal import Event
+from gates._verdict import evidence
+from gates._verdict.evidence import Evidence
+from judge._ledger.ledger import now
 from judge.steps import evidences
-from pools.dataset.dataset import Dataset
-from pools.dataset.folder import DatasetFolder
-from pools.dataset.partition import Partition
+from pools._dataset.dataset import Dataset
+from pools._dataset.folder import DatasetFolder
+from pools._dataset.partition import Partition
 from pools.errors import GateClosed, JudgeError
 
 

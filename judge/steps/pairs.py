@@ -1,9 +1,9 @@
 """The pairs that a judge is asked about, with their texts: the expert-rated ones, and the rest of the pool."""
 
-from judge.batching.batches import Item
-from pools.dataset.partition import Partition
+from judge._batching.batches import Item
+from pools._dataset.partition import Partition
+from pools._sampling import pooled
 from pools.errors import UsageError
-from pools.sampling import pooled
 
 
 def to_rate(partition: Partition) -> tuple[list[Item], list[Item]]:

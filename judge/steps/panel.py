@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gates.verdict import panels
-from judge.ledger import entries
-from judge.ledger.ledger import Ledger
+from gates._verdict import panels
+from judge._ledger import entries
+from judge._ledger.ledger import Ledger
 from judge.steps import evidences, ledgers, seals
-from pools.dataset.partition import Partition
+from pools._dataset.partition import Partition
 from pools.errors import UsageError
 
 

@@ -5,24 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judge.judges import questions
-from judge.judges.questions import Answers
-from judge.rating.money import Limits
+from judge._judges import questions
+from judge._judges.questions import Answers
+from judge._rating.money import Limits
 from judge.steps import retrieval
 from judge.steps.progress import Listener, Note, ignore
 from judge.steps.retrieval import Asked, Found, Terms
-from pools.dataset.folder import DatasetFolder
-from pools.dataset.partition import Partition
-from pools.engines import vectors
+from pools._dataset.folder import DatasetFolder
+from pools._dataset.partition import Partition
+from pools._engines import vectors
+from pools._retrievers import llm, registry
+from pools._retrievers.retriever import Retriever
+from pools._sampling import contribution, frame, pooled
+from pools._sampling import hits as hit_files
+from pools._sampling.contribution import Contributions
+from pools._sampling.frame import Frame
+from pools._sampling.pooled import PoolPair
 from pools.errors import UsageError
 from pools.relevance import is_relevant
-from pools.retrievers import llm, registry
-from pools.retrievers.retriever import Retriever
-from pools.sampling import contribution, frame, pooled
-from pools.sampling import hits as hit_files
-from pools.sampling.contribution import Contributions
-from pools.sampling.frame import Frame
-from pools.sampling.pooled import PoolPair
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judge.rating import rating
+from judge._rating import rating
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,26 +7,26 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from judge.batching.batches import Item
-from judge.judges.llm_judge import LlmJudge
-from judge.ledger import replay as replies
-from judge.ledger.ledger import Ledger
-from judge.ledger.tally import Purpose
-from judge.rating import forecast, jobs, money, rating
-from judge.rating.controls import Controls
-from judge.rating.forecast import Estimate
-from judge.rating.money import Limits
-from judge.rating.rating import Judge, Outcome
+from judge._batching.batches import Item
+from judge._judges.llm_judge import LlmJudge
+from judge._ledger import replay as replies
+from judge._ledger.ledger import Ledger
+from judge._ledger.tally import Purpose
+from judge._rating import forecast, jobs, money, rating
+from judge._rating.controls import Controls
+from judge._rating.forecast import Estimate
+from judge._rating.money import Limits
+from judge._rating.rating import Judge, Outcome
 from judge.steps import chosen_judge, ledgers, pairs, seals
 from judge.steps.progress import Listener, Note, ignore, of_pairs
-from pools.dataset import settings
-from pools.dataset.partition import Partition
-from pools.dataset.records import PairKey
+from pools._dataset import settings
+from pools._dataset.partition import Partition
+from pools._dataset.records import PairKey
+from pools._sampling import pooled
 from pools.errors import JudgeError, Stopped, UsageError
-from pools.sampling import pooled
 
 if TYPE_CHECKING:
-    from gates.verdict.gate_record import GateRecord, Verdict
+    from gates._verdict.gate_record import GateRecord, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import date as calendar
 from pathlib import Path
 
-from gates.release import journal, qrels
-from gates.verdict import labels
-from judge.ledger.ledger import now
-from pools.dataset.folder import DatasetFolder
+from gates._release import journal, qrels
+from gates._verdict import labels
+from judge._ledger.ledger import now
+from pools._dataset.folder import DatasetFolder
 from pools.errors import UsageError
 
 

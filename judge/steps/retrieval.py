@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from judge.endpoint.client import Client
-from judge.judges import questions
-from judge.judges.questions import YesNo
-from judge.rating.money import NO_LIMITS, Limits
+from judge._endpoint.client import Client
+from judge._judges import questions
+from judge._judges.questions import YesNo
+from judge._rating.money import NO_LIMITS, Limits
 from judge.steps import endpoints
 from judge.steps.progress import Listener, Note, Progress, ignore, of_pairs
-from pools.dataset.partition import Partition
-from pools.dataset.records import PairKey
-from pools.engines.yes_or_no import Answered
+from pools._dataset.partition import Partition
+from pools._dataset.records import PairKey
+from pools._engines.yes_or_no import Answered
+from pools._retrievers import llm
+from pools._retrievers.retriever import Access, LeftOut, Llm, Retriever
+from pools._sampling.hits import Hit
 from pools.errors import UsageError
-from pools.retrievers import llm
-from pools.retrievers.retriever import Access, LeftOut, Llm, Retriever
-from pools.sampling.hits import Hit
 
 NAME = llm.RETRIEVER.name
 

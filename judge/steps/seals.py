@@ -5,13 +5,13 @@ Apart from the evidence that gates rest on, because a run seals before it rates 
 
 from pathlib import Path
 
-from gates.verdict import hashes
-from gates.verdict.seal import Seal, searches_left_out
-from judge.judges.identity import Identity
-from judge.ledger import entries
-from judge.ledger.entries import SealEntry as Sealed
-from judge.ledger.ledger import Ledger
-from pools.dataset.partition import Partition
+from gates._verdict import hashes
+from gates._verdict.seal import Seal, searches_left_out
+from judge._judges.identity import Identity
+from judge._ledger import entries
+from judge._ledger.entries import SealEntry as Sealed
+from judge._ledger.ledger import Ledger
+from pools._dataset.partition import Partition
 from pools.errors import DataError, UsageError
 
 

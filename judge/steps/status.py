@@ -5,20 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gates.release import qrels
-from gates.verdict import evidence, gate_record
-from gates.verdict.gate_record import GateRecord, Verdict
-from judge.judges import questions
-from judge.judges.questions import Answers
-from judge.ledger.ledger import Ledger
-from judge.ledger.tally import Tally
-from judge.rating import controls, money
+from gates._release import qrels
+from gates._verdict import evidence, gate_record
+from gates._verdict.gate_record import GateRecord, Verdict
+from judge._judges import questions
+from judge._judges.questions import Answers
+from judge._ledger.ledger import Ledger
+from judge._ledger.tally import Tally
+from judge._rating import controls, money
 from judge.steps import evidences, ledgers
-from pools.dataset.partition import Partition
+from pools._dataset.partition import Partition
+from pools._sampling import estimate, pooled
+from pools._sampling.estimate import Estimate
+from pools._sampling.pooled import PoolPair
 from pools.relevance import is_relevant, is_relevant_rating
-from pools.sampling import estimate, pooled
-from pools.sampling.estimate import Estimate
-from pools.sampling.pooled import PoolPair
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,23 +9,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gates.measures.tuning import Trial
-from judge.batching.batches import Item
-from judge.endpoint.answer import Usage
-from judge.judges import questions
-from judge.judges.questions import Answers, YesNo
-from judge.ledger.ledger import Ledger, records
-from judge.ledger.tally import Totals
-from judge.rating import money, rating
-from judge.rating.money import Limits
+from gates._measures.tuning import Trial
+from judge._batching.batches import Item
+from judge._endpoint.answer import Usage
+from judge._judges import questions
+from judge._judges.questions import Answers, YesNo
+from judge._ledger.ledger import Ledger, records
+from judge._ledger.tally import Totals
+from judge._rating import money, rating
+from judge._rating.money import Limits
 from judge.steps import chosen_judge, endpoints, ledgers, pairs, seals
 from judge.steps.progress import Listener, Note, of_pairs
-from pools.dataset.folder import DatasetFolder
-from pools.dataset.partition import Partition
-from pools.dataset.records import PairKey
-from pools.dataset.settings import PriceSettings, Settings
+from pools._dataset.folder import DatasetFolder
+from pools._dataset.partition import Partition
+from pools._dataset.records import PairKey
+from pools._dataset.settings import PriceSettings, Settings
+from pools._retrievers import llm as retriever
 from pools.errors import UsageError
-from pools.retrievers import llm as retriever
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gates.measures import tuning
-from gates.measures.tuning import Result
-from judge.judges import questions
-from judge.ledger.ledger import Ledger
-from judge.rating.money import Limits
+from gates._measures import tuning
+from gates._measures.tuning import Result
+from judge._judges import questions
+from judge._ledger.ledger import Ledger
+from judge._rating.money import Limits
 from judge.steps import endpoints, trials
 from judge.steps.progress import Listener, Note, ignore
 from judge.steps.trials import Run, Setting
-from pools.dataset import files, settings_file
-from pools.dataset import settings as settings_of
-from pools.dataset.folder import DatasetFolder
+from pools._dataset import files, settings_file
+from pools._dataset import settings as settings_of
+from pools._dataset.folder import DatasetFolder
 from pools.errors import UsageError
 
 PAIRS = (1, 5, 10, 20, 40)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from gates.release import journal, qrels
-from judge.ledger.ledger import now
-from pools.dataset.partition import Partition
+from gates._release import journal, qrels
+from judge._ledger.ledger import now
+from pools._dataset.partition import Partition
 from pools.errors import UsageError
 
 

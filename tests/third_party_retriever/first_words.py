@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 
-from pools.dataset.partition import Partition
-from pools.retrievers.retriever import Access, LeftOut, Retriever
-from pools.sampling.hits import Hit
+from pools.retrievers import Access, Hit, LeftOut, Partition, Retriever
 
 
 def hits(partition: Partition, access: Access) -> Iterator[Hit] | LeftOut:
