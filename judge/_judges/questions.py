@@ -19,10 +19,11 @@ from judge._judges.identity import Identity
 from judge._ledger.entries import Record
 from judge._ledger.ledger import Ledger, Now, now
 from judge._ledger.texts import Texts
-from judge._rating import forecast, rating
+from judge._rating import course, forecast
 from judge._rating.forecast import Estimate
+from judge._rating.live import Live
 from judge._rating.money import Limits
-from judge._rating.rating import Outcome, Progress
+from judge._rating.task import Outcome, Progress, Reports, Task
 from judge._reading.replies import Entry, Reading, Status
 from pools._dataset import dataset
 from pools._dataset.partition import Partition
@@ -186,18 +187,8 @@ async def ask(
     """
     answers.enter(asked.identity)
     async with asked.client:
-        return await rating.rate(
-            items,
-            "pool",
-            judge=asked,
-            ledger=answers,
-            settings=_alone(settings),
-            seed=seed,
-            progress=progress,
-            limits=limits,
-            prices=prices,
-            note=note,
-        )
+        task = Task(items, "pool", seed, _alone(settings), limits, prices)
+        return await course.run(task, Live(asked, answers), ledger=answers, reports=Reports(progress, note))
 
 
 def put(

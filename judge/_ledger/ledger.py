@@ -6,18 +6,16 @@ blocks and runs in a thread of its own, while the other changes what the running
 is in its `Tally`.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from filelock import FileLock, Timeout
-
-from judge._ledger import chain, entries, high_water_mark
+from judge._ledger import chain, entries
 from judge._ledger.anchor import Anchor
 from judge._ledger.chain import End
+from judge._ledger.chained_file import ChainedFile
 from judge._ledger.entries import Record, SealEntry
 from judge._ledger.high_water_mark import HighWaterMark
 from judge._ledger.tally import Job, Tally, Totals
@@ -25,10 +23,8 @@ from judge._ledger.texts import Texts
 from judge._reading import replies
 from judge._reading.replies import Reading
 from pools._dataset.records import PairKey
-from pools.errors import DataError, Stopped, UsageError
+from pools.errors import DataError
 
-LAST = 20
-"""Bytes at the end of a line that its chain is in."""
 Now = Callable[[], str]
 """Tells the time as ISO 8601, UTC."""
 
@@ -49,7 +45,7 @@ class Ledger:
     def __init__(self, path: Path, clock: Now = now, *, texts: Texts | None = None) -> None:
         self.path = path
         self.texts = texts
-        self.notes: tuple[str, ...] = ()
+        self._lines = ChainedFile(path)
         self.history: tuple[SealEntry, ...] = ()
         self._now = clock
         self._tallies: dict[str, Tally] = {}
@@ -59,9 +55,6 @@ class Ledger:
         self._unread: dict[int, Record] = {}
         self._held: list[Record] = []
         self._number = 0
-        self._end = End()
-        self._file: int | None = None
-        self._lock: FileLock | None = None
 
     @classmethod
     def read(cls, path: Path, *, texts: Texts | None = None) -> Self:
@@ -71,8 +64,6 @@ class Ledger:
         """
         ledger = cls(path, texts=texts)
         ledger._load()
-        if ledger._end.torn:
-            ledger.notes += (f"{path}: the last line is not whole ({ledger._end.torn} bytes) and is left out",)
         return ledger
 
     @classmethod
@@ -84,21 +75,14 @@ class Ledger:
         """
         ledger = cls(path, clock, texts=texts)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            ledger._lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
-            ledger._lock.acquire()
+            ledger._lines.lock()
             ledger._load()
-            ledger._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-            ledger._mend()
-        except Timeout:
-            raise UsageError(f"{path}: another process is writing to it; wait until it is done, or stop it") from None
-        except OSError as error:
-            ledger.close()
-            raise UsageError(
-                f"{path}: cannot be written ({error.strerror or error}); choose a folder that can, with --data"
-            ) from error
+            ledger._lines.open()
+            # Every reply gets its reading before anything is appended.
+            if ledger._held:
+                ledger.store(ledger.stage([]))
         except BaseException:
-            ledger.close()
+            ledger._lines.close()
             raise
         return ledger
 
@@ -111,43 +95,39 @@ class Ledger:
     def close(self) -> None:
         """Write what is held back, and let go of file and lock; doing so twice is harmless."""
         try:
-            if self._file is not None and self._held:
+            if self._lines.is_open and self._held:
                 self.store(self.stage([]))
         finally:
-            if self._file is not None:
-                os.close(self._file)
-                self._file = None
-            if self._lock is not None:
-                self._lock.release()
-                self._lock = None
+            self._lines.close()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was found wrong with the end of the file, and what was done about it, a line each."""
+        torn = self._lines.end.torn
+        left_out = f"{self.path}: the last line is not whole ({torn} bytes) and is left out"
+        return (*self._lines.notes, left_out) if torn else self._lines.notes
 
     @property
     def anchor(self) -> Anchor:
         """What pins all that the ledger says: it tells the ledger from any other, a shorter or longer one included."""
-        return Anchor(self._end.chain, self._end.lines, self._end.digest.hexdigest())
+        return self._lines.anchor
 
     @property
     def reached(self) -> HighWaterMark:
         """How far the ledger has got on the disk."""
-        return HighWaterMark(self._end.offset, self._end.chain)
+        return self._lines.reached
 
     def continues(self, earlier: HighWaterMark) -> bool:
         """Return whether this ledger once ended there, and nothing before is gone or another since."""
-        if not 0 < earlier.size <= self._end.offset:
-            return earlier.size == 0
-        with self.path.open("rb") as file:
-            file.seek(max(0, earlier.size - LAST))
-            return file.read(min(earlier.size, LAST)).rstrip(b"\n").endswith(f'{earlier.last}"}}'.encode())
+        return self._lines.continues(earlier)
 
     def lost(self) -> HighWaterMark | None:
         """Return how far it was noted to have got, where it does not go on from there; else None."""
-        known = high_water_mark.read(high_water_mark.path(self.path))
-        return None if known is None or self.continues(known) else known
+        return self._lines.lost()
 
     def remember(self) -> None:
         """Note beside the ledger how far it has got, unless it does not go on from where it was noted to have got before."""
-        if self.lost() is None:
-            high_water_mark.write(high_water_mark.path(self.path), self.reached)
+        self._lines.remember()
 
     def seal(self, judge_id: str) -> SealEntry | None:
         """Return the seal in force for a judge, None where it has none yet."""
@@ -229,28 +209,7 @@ class Ledger:
 
         Raises `Stopped` where the disk takes no more; the file then ends where it ended before.
         """
-        if self._file is None:
-            raise Stopped(f"{self.path}: closed after an error; run the command again")
-        end = self._end
-        last = end.chain
-        lines = []
-        for record in staged:
-            text, last = chain.line(record, last)
-            lines.append(text)
-        content = b"".join(lines)
-        try:
-            written = 0
-            while written < len(content):
-                written += os.write(self._file, content[written:] if written else content)
-            os.fsync(self._file)
-        except OSError as error:
-            self._withdraw()
-            raise Stopped(
-                f"{self.path}: cannot be written any further ({error.strerror or error}); free some space and run the command "
-                "again, which resumes after the last reply that was stored"
-            ) from error
-        end.digest.update(content)
-        self._end = End(last, end.lines + len(lines), end.offset + len(content), digest=end.digest)
+        self._lines.append(staged)
 
     def settle(self, stored: Sequence[Record]) -> list[Reading | None]:
         """Take in records that are on the disk, and return the reading of each that is a reply; readings are held back."""
@@ -342,19 +301,14 @@ class Ledger:
 
     def _load(self) -> None:
         try:
-            file = self.path.open("rb", buffering=1 << 20)
-        except FileNotFoundError:
-            return
-        with file:
-            try:
-                for record in chain.scan(file, self.path, end=self._end):
-                    self._load_one(record)
-                for number in sorted(self._unread):
-                    self._read(self._unread.pop(number))
-            except (KeyError, TypeError, ValueError) as error:
-                raise DataError(
-                    f"{self.path}:{self._end.lines}: not a line of this version ({error}); use the version that wrote it"
-                ) from error
+            for record in self._lines.records():
+                self._load_one(record)
+            for number in sorted(self._unread):
+                self._read(self._unread.pop(number))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"{self.path}:{self._lines.end.lines}: not a line of this version ({error}); use the version that wrote it"
+            ) from error
 
     def _load_one(self, record: Record) -> None:
         kind = record["kind"]
@@ -371,36 +325,3 @@ class Ledger:
                 self._held.pop()
         else:
             self._take(record)
-
-    def _mend(self) -> None:
-        """Make the file end with a whole line, and give every reply its reading, before anything is appended."""
-        if self._file is None:
-            return
-        if self._end.torn:
-            os.ftruncate(self._file, self._end.offset)
-            self.notes += (
-                f"{self.path}:{self._end.lines + 1}: the last line was not whole; its {self._end.torn} bytes are cut off, and "
-                "what they held will be asked for again",
-            )
-            self._end.torn = 0
-        if self._end.bare:
-            os.write(self._file, b"\n")
-            self._end.offset += 1
-            self._end.digest.update(b"\n")
-            self._end.bare = False
-            self.notes += (f"{self.path}:{self._end.lines}: the last line was whole but for its line end, which is put there",)
-        if self._held:
-            self.store(self.stage([]))
-
-    def _withdraw(self) -> None:
-        """After an error, cut off what may have been written of a group, and close: what the disk then holds is not known."""
-        file, self._file = self._file, None
-        if file is None:
-            return
-        try:
-            os.ftruncate(file, self._end.offset)
-            os.fsync(file)
-        except OSError as error:
-            self.notes += (f"{self.path}: its end could not be cut off ({error.strerror}); the next opening does",)
-        finally:
-            os.close(file)

@@ -8,7 +8,7 @@ from judge._endpoint.client import Client, preload
 from judge._judges import JUDGES
 from judge._judges.identity import Identity
 from judge._judges.llm_judge import LlmJudge
-from judge._rating.rating import Judge
+from judge._rating.live import Judge
 from judge.steps import endpoints
 from pools._dataset.partition import Partition
 from pools.errors import UsageError

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from judge._rating import rating
+from judge._rating import task
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ def ignore(_: object) -> None:
     """Do nothing with a note or progress."""
 
 
-def of_pairs(progress: Listener, stage: str, *, total: int) -> Callable[[rating.Progress], None]:
+def of_pairs(progress: Listener, stage: str, *, total: int) -> Callable[[task.Progress], None]:
     """Return what a run of ratings can tell its progress to; `progress` is told at once that nothing is done yet."""
     progress(Progress(stage, "pair", 0, total))
 
-    def tell(run: rating.Progress) -> None:
+    def tell(run: task.Progress) -> None:
         tokens = run.usage.prompt + run.usage.completion
         progress(Progress(stage, "pair", run.done, run.total, run.failed, run.requests, tokens, run.cost))
 

@@ -12,11 +12,13 @@ from judge._judges.llm_judge import LlmJudge
 from judge._ledger import replay as replies
 from judge._ledger.ledger import Ledger
 from judge._ledger.tally import Purpose
-from judge._rating import forecast, jobs, money, rating
+from judge._rating import course, forecast, money
 from judge._rating.controls import Controls
 from judge._rating.forecast import Estimate
+from judge._rating.jobs import Jobs
+from judge._rating.live import Judge, Live
 from judge._rating.money import Limits
-from judge._rating.rating import Judge, Outcome
+from judge._rating.task import Outcome, Reports, Task
 from judge.steps import chosen_judge, ledgers, pairs, seals
 from judge.steps.progress import Listener, Note, ignore, of_pairs
 from pools._dataset import settings
@@ -266,32 +268,11 @@ class _Run:
             return record, [first, await self._rate(self.rest, "pool", limits=left, controls=controls)]
 
     async def _rate(self, items: list[Item], purpose: Purpose, *, limits: Limits, controls: Controls | None = None) -> Outcome:
-        """Rate some pairs, by jobs or directly."""
-        judge, settings = self.judge, self.partition.settings
-        if self.asked.batch_api and isinstance(judge, LlmJudge):
-            return await jobs.rate(
-                items,
-                purpose,
-                judge=judge,
-                ledger=self.ledger,
-                settings=settings.judge,
-                seed=settings.seed,
-                prices=settings.prices,
-                note=self.asked.note,
-                limits=limits,
-                controls=controls,
-                others=[*self.validation, *self.rest],
-            )
-        return await rating.rate(
-            items,
-            purpose,
-            judge=judge,
-            ledger=self.ledger,
-            settings=settings.judge,
-            seed=settings.seed,
-            progress=of_pairs(self.asked.progress, f"{self.partition.language} {purpose}", total=len(items)),
-            limits=limits,
-            prices=settings.prices,
-            note=self.asked.note,
-            controls=controls,
-        )
+        """Rate some pairs, by jobs or by live requests."""
+        judge, settings, asked = self.judge, self.partition.settings, self.asked
+        task = Task(items, purpose, settings.seed, settings.judge, limits, settings.prices, controls)
+        if asked.batch_api and isinstance(judge, LlmJudge):
+            jobs = Jobs(judge, self.ledger, others=[*self.validation, *self.rest])
+            return await course.run(task, jobs, ledger=self.ledger, reports=Reports(note=asked.note))
+        told = of_pairs(asked.progress, f"{self.partition.language} {purpose}", total=len(items))
+        return await course.run(task, Live(judge, self.ledger), ledger=self.ledger, reports=Reports(told, asked.note))

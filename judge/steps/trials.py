@@ -16,8 +16,10 @@ from judge._judges import questions
 from judge._judges.questions import Answers, YesNo
 from judge._ledger.ledger import Ledger, records
 from judge._ledger.tally import Totals
-from judge._rating import money, rating
+from judge._rating import course, money
+from judge._rating.live import Live
 from judge._rating.money import Limits
+from judge._rating.task import Outcome, Reports, Task
 from judge.steps import chosen_judge, endpoints, ledgers, pairs, seals
 from judge.steps.progress import Listener, Note, of_pairs
 from pools._dataset.folder import DatasetFolder
@@ -210,21 +212,13 @@ def _rate(partition: Partition, items: Sequence[Item], *, setting: Setting, run:
         run.note(f"{language}: {len(items)} tuning pairs do not fill a prompt of {setting.pairs_per_batch}")
     stage = f"{language} {setting.model} {setting.prompt} {setting.pairs_per_batch}"
 
-    async def run_over(ledger: Ledger) -> rating.Outcome:
+    task = Task(items, "validation", settings.seed, settings.judge, run.limits, settings.prices)
+    reports = Reports(of_pairs(run.progress, stage, total=len(items)), run.note)
+
+    async def run_over(ledger: Ledger) -> Outcome:
         """Rate the pairs, with the judge's connections open meanwhile."""
         async with chosen_judge.opened(judge):
-            return await rating.rate(
-                items,
-                "validation",
-                judge=judge,
-                ledger=ledger,
-                settings=settings.judge,
-                seed=settings.seed,
-                progress=of_pairs(run.progress, stage, total=len(items)),
-                limits=run.limits,
-                prices=settings.prices,
-                note=run.note,
-            )
+            return await course.run(task, Live(judge, ledger), ledger=ledger, reports=reports)
 
     with ledgers.opened(partition, _path(partition, judge_id)) as ledger:
         seals.first(partition, ledger, identity=judge.identity)
