@@ -22,8 +22,8 @@ from judge._rating.money import NO_LIMITS, Limits
 from judge._rating.task import Outcome, Progress, Reports, Task
 from pools._dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
-from tests.fake_api import ERRORS, SHORTENED, FakeApi, rating_of, share
-from tests.judging import SEED, QuickClock, identity, items, rate, sealed, truth
+from tests.builders.fake_api import ERRORS, SHORTENED, FakeApi, rating_of, share
+from tests.builders.judging import SEED, QuickClock, identity, items, rate, sealed, truth
 
 JUDGE = identity()
 ID = JUDGE.judge_id

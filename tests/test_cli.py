@@ -12,8 +12,9 @@ import pytest
 from gates._release import journal
 from judge import cli
 from pools._dataset import files, tables
-from tests.command import judge, process
-from tests.conftest import ROOT, qrel_row, write_dataset
+from tests.builders.command import judge, process
+from tests.builders.places import ROOT
+from tests.builders.rows import qrel_row, write_dataset
 
 Capture = pytest.CaptureFixture[str]
 

@@ -15,8 +15,8 @@ from judge._endpoint.client import Client, Filtered, TooLong, Unanswered, Unfit,
 from judge._endpoint.pace import Drained, Pace
 from judge._endpoint.refusals import Form, Refusal
 from pools.errors import Stopped, UsageError
-from tests.fake_api import ERRORS, FakeApi, Response, Script
-from tests.judging import QuickClock
+from tests.builders.fake_api import ERRORS, FakeApi, Response, Script
+from tests.builders.judging import QuickClock
 
 SCHEMA = {"type": "object"}
 

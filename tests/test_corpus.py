@@ -19,8 +19,7 @@ from pools._dataset.records import Function
 from pools._dataset.settings import Settings
 from pools.errors import DataError, UsageError
 from prompts.scales import Scale
-from tests.test_checkout import git, write
-from tests.test_licence import MIT
+from tests.builders.repositories import MIT, git, write
 
 ONE = b"def one(a, b):\n    return a + b\n"
 TWO = b"\n\nclass Two:\n    def two(self):\n        return 2\n"

@@ -7,41 +7,26 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from judge.cli.importing import importing
 from pools._checkouts.sources import Resolution
 from pools._dataset import dataset, faults, files, tables
 from pools._dataset.settings import Settings
 from pools._formats import annotations, csn
-from pools.errors import DataError, JudgeError, Stopped, UsageError
+from pools.errors import DataError, Stopped, UsageError
 from prompts.scales import Scale
-from tests.loopback import Reply, ok, serve
-from tests.test_clones import repository
-
-
-def run(*arguments: object) -> Result:
-    """Run `judge import`; an error of the project's own is raised."""
-    done = CliRunner().invoke(importing, [str(argument) for argument in arguments])
-    if isinstance(done.exception, JudgeError):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return done
-
-
-def rows(path: Path) -> list[tables.Row]:
-    return [row for _, row in tables.read(path)]
+from tests.builders.command import run_import
+from tests.builders.host import Reply, Request, ok, serve
+from tests.builders.repositories import repository
+from tests.builders.rows import files_beside, rows_of
 
 
 def without_judge(found: list[tables.Row]) -> list[tables.Row]:
     return [row | {"judge_rating": None} for row in found]
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-
-
-def host_of(csn: Path, gone: Collection[str] = ()) -> Callable[[str, int], Reply]:
+def host_of(csn: Path, gone: Collection[str] = ()) -> Callable[[Request], Reply]:
     """A host whose files are as long as their last rated function needs, each line its own number; 404 for the files gone."""
     lengths: dict[str, int] = {}
     with (csn / "annotationStore.csv").open(newline="", encoding="utf-8") as file:
@@ -50,10 +35,10 @@ def host_of(csn: Path, gone: Collection[str] = ()) -> Callable[[str, int], Reply
             path = raw(url)
             lengths[path] = max(lengths.get(path, 0), int(last.split("-L")[-1]))
 
-    def answer(path: str, _: int) -> Reply:
-        if path in gone:
+    def answer(request: Request) -> Reply:
+        if request.path in gone:
             return 404, {}, b""
-        return ok("".join(f"{number}\r\n" for number in range(1, lengths[path] + 1)).encode())
+        return ok("".join(f"{number}\r\n" for number in range(1, lengths[request.path] + 1)).encode())
 
     return answer
 
@@ -68,20 +53,20 @@ def test_the_challenge_comes_out_as_published(csn: Path, tmp_path: Path, scale: 
     given = [line.split("\t") for line in (csn / "missing_urls.tsv").read_text("utf-8").splitlines()]
     arguments = ("csn", "--annotations", csn / "annotationStore.csv", "--data", tmp_path, "--code")
     with serve(host_of(csn, {raw(url) for _, url in given})) as host:
-        done = run(*arguments, host.url, "--json")
+        done = run_import(*arguments, host.url, "--json")
         assert set(host.asked.values()) == {1}
         assert "128 functions do not resolve" in done.stderr
         listed = [line.split("\t") for line in (tmp_path / "unresolved.tsv").read_text("utf-8").splitlines()]
         assert sorted(fields[:2] for fields in listed) == sorted(given)
         assert {reason for _, _, reason in listed[1:]} == {"HTTP 404, no such file"}
-        before = bytes_of(tmp_path)
-        run(*arguments, host.url, "--unresolved", csn / "missing_urls.tsv")
+        before = files_beside(tmp_path)
+        run_import(*arguments, host.url, "--unresolved", csn / "missing_urls.tsv")
         assert set(host.asked.values()) == {1}
-    after = bytes_of(tmp_path)
+    after = files_beside(tmp_path)
     assert after.pop("unresolved.tsv") != before.pop("unresolved.tsv")
     assert after == before
-    assert rows(tmp_path / "queries.jsonl.gz") == rows(csn / "queries.jsonl.gz")
-    assert rows(tmp_path / "qrels.jsonl.gz") == without_judge(rows(csn / "qrels.jsonl.gz"))
+    assert rows_of(tmp_path / "queries.jsonl.gz") == rows_of(csn / "queries.jsonl.gz")
+    assert rows_of(tmp_path / "qrels.jsonl.gz") == without_judge(rows_of(csn / "qrels.jsonl.gz"))
     assert faults.find(tmp_path, scale, settings=Settings()) == []
     figures = {entry["language"]: entry for entry in json.loads(done.stdout)["languages"]}
     assert list(figures) == ["python", "java", "javascript", "php", "ruby", "go"]
@@ -89,7 +74,7 @@ def test_the_challenge_comes_out_as_published(csn: Path, tmp_path: Path, scale: 
         "language": "go", "searches": 83, "tuning": 0, "functions": 161, "unresolved": 4, "pairs": 162, "relevant": 40,
     }  # fmt: skip
     assert (figures["python"]["tuning"], figures["python"]["functions"]) == (20, 943)
-    corpus = rows(tmp_path / "corpus.jsonl.gz")
+    corpus = rows_of(tmp_path / "corpus.jsonl.gz")
     with (csn / "validation_pairs.csv").open(newline="", encoding="utf-8") as file:
         assert {row["id"]: row["url"] for row in corpus} == {row["function_id"]: row["url"] for row in csv.DictReader(file)}
     assert all(
@@ -132,7 +117,7 @@ def small(tmp_path: Path) -> tuple[Path, Path]:
 
 def test_code_from_clones(small: tuple[Path, Path], tmp_path: Path, scale: Scale) -> None:
     path, clones = small
-    done = run("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
+    done = run_import("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
     found = dataset.load(tmp_path / "d", scale)
     assert [(query.language, query.search_id, query.search, query.split) for query in found.queries] == [
         ("ruby", "q01", "cut", "test"), ("go", "q00", "add", "test"), ("go", "q02", "zip", "test"),
@@ -152,31 +137,31 @@ def test_code_from_clones(small: tuple[Path, Path], tmp_path: Path, scale: Scale
 
 def test_the_list_of_unresolved_functions_is_taken_back(small: tuple[Path, Path], tmp_path: Path) -> None:
     path, clones = small
-    run("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
-    before = bytes_of(tmp_path / "d")
+    run_import("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
+    before = files_beside(tmp_path / "d")
     arguments = ("csn", "--annotations", path, "--code", clones, "--unresolved", tmp_path / "d" / "unresolved.tsv")
-    run(*arguments, "--data", tmp_path / "e")
-    assert bytes_of(tmp_path / "e") == before
+    run_import(*arguments, "--data", tmp_path / "e")
+    assert files_beside(tmp_path / "e") == before
 
 
 def test_the_order_of_the_ratings_of_different_pairs_does_not_matter(small: tuple[Path, Path], tmp_path: Path) -> None:
     path, clones = small
-    run("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
+    run_import("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
     head, *lines = path.read_text().splitlines(keepends=True)
     path.write_text(head + "".join(sorted(lines, key=lambda line: (line.split(",")[1], -lines.index(line) % 2))))
-    run("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "e")
-    assert bytes_of(tmp_path / "d") == bytes_of(tmp_path / "e")
+    run_import("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "e")
+    assert files_beside(tmp_path / "d") == files_beside(tmp_path / "e")
 
 
 def test_files_in_the_cache_are_not_asked_for_again(small: tuple[Path, Path], tmp_path: Path) -> None:
     path, _ = small
     data = tmp_path / "d"
-    with serve(lambda path, _: (404, {}, b"") if path.startswith("/x/y") else ok(b"1\n2\n3\n4\n5\n6")) as host:
-        run("csn", "--annotations", path, "--code", host.url, "--data", data)
+    with serve(lambda request: (404, {}, b"") if request.path.startswith("/x/y") else ok(b"1\n2\n3\n4\n5\n6")) as host:
+        run_import("csn", "--annotations", path, "--code", host.url, "--data", data)
         asked = dict(host.asked)
         for name in ("queries", "corpus", "qrels"):
             (data / f"{name}.jsonl.gz").unlink()
-        run("csn", "--annotations", path, "--code", host.url, "--data", data)
+        run_import("csn", "--annotations", path, "--code", host.url, "--data", data)
         assert [path for path, count in host.asked.items() if count > asked[path]] == [
             path for path in asked if path.startswith("/x/y")
         ]
@@ -185,43 +170,43 @@ def test_files_in_the_cache_are_not_asked_for_again(small: tuple[Path, Path], tm
 
 def test_another_dataset_is_never_replaced(small: tuple[Path, Path], folder: Path) -> None:
     path, clones = small
-    before = bytes_of(folder)
+    before = files_beside(folder)
     with pytest.raises(UsageError, match=r"queries\.jsonl\.gz holds something else than what is imported; name a new folder"):
-        run("csn", "--annotations", path, "--code", clones, "--data", folder)
-    assert bytes_of(folder) == before
+        run_import("csn", "--annotations", path, "--code", clones, "--data", folder)
+    assert files_beside(folder) == before
     assert not (folder / "work").exists()
 
 
 @pytest.mark.parametrize("name", ["qrels", "corpus"])
 def test_ratings_added_since_are_never_replaced(small: tuple[Path, Path], tmp_path: Path, name: str) -> None:
     path, clones = small
-    run("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
+    run_import("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
     table = tmp_path / "d" / f"{name}.jsonl.gz"
-    tables.write(table, rows(table)[:-1])
-    before = bytes_of(tmp_path / "d")
+    tables.write(table, rows_of(table)[:-1])
+    before = files_beside(tmp_path / "d")
     with pytest.raises(UsageError, match=rf"{name}\.jsonl\.gz holds something else"):
-        run("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
-    assert bytes_of(tmp_path / "d") == before
+        run_import("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
+    assert files_beside(tmp_path / "d") == before
 
 
 def test_bad_input_writes_nothing(small: tuple[Path, Path], tmp_path: Path) -> None:
     path, clones = small
     path.write_text(path.read_text().replace(",3,", ",5,"))
     with pytest.raises(DataError, match=r"a\.csv:2: Relevance is '5'"):
-        run("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
+        run_import("csn", "--annotations", path, "--code", clones, "--data", tmp_path / "d")
     assert not (tmp_path / "d").exists()
 
 
 def test_a_folder_that_is_none_is_said(small: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no such folder; valid are raw, the http\(s\) URL of a mirror, a folder of git"):
-        run("csn", "--annotations", small[0], "--code", "rwa", "--data", tmp_path / "d")
+        run_import("csn", "--annotations", small[0], "--code", "rwa", "--data", tmp_path / "d")
 
 
 def test_functions_listed_but_not_annotated_are_noted(small: tuple[Path, Path], tmp_path: Path) -> None:
     path, clones = small
     listed = tmp_path / "m.tsv"
     listed.write_text(f"go\t{address('z/z', '0' * 40, 'L1')}\n")
-    done = run("csn", "--annotations", path, "--code", clones, "--unresolved", listed, "--data", tmp_path / "d")
+    done = run_import("csn", "--annotations", path, "--code", clones, "--unresolved", listed, "--data", tmp_path / "d")
     assert f"1 of the functions in {listed} are not annotated in {path}" in done.stderr
 
 
@@ -232,7 +217,7 @@ def test_a_list_that_is_not_utf8_is_said() -> None:
 
 def test_a_file_is_no_folder_for_a_dataset(small: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"a\.csv is no folder; name one with --data"):
-        run("csn", "--annotations", small[0], "--code", small[1], "--data", small[0])
+        run_import("csn", "--annotations", small[0], "--code", small[1], "--data", small[0])
 
 
 @pytest.mark.parametrize(
@@ -288,7 +273,7 @@ def test_a_host_out_of_order_stops_with_nothing_written(small: tuple[Path, Path]
 
     rated = annotations.parse(files.read(small[0]), "a.csv", scale=Scale("s", ((0, "a"), (1, "b"), (2, "c"), (3, "d"))))
     locations = [location for _, location in csn.functions(rated)]
-    with serve(lambda *_: (502, {}, b"")) as host:
+    with serve(lambda _: (502, {}, b"")) as host:
         mirror = mirrors.Mirror(host.url, tmp_path / "cache", lambda _: None)
         with pytest.raises(Stopped, match="HTTP 502, 5 times"):
             sources.resolve(locations, mirror.read(sources.files_of(locations)))

@@ -2,12 +2,7 @@
 
 import asyncio
 import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,70 +16,12 @@ from pools._engines import vectors
 from pools._sampling import hits
 from pools.errors import Stopped
 from prompts import scales
-from tests.command import judge
-from tests.fake_api import FakeApi, answer_of
-from tests.judging import QuickClock
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi, answer_of
+from tests.builders.judging import QuickClock
+from tests.builders.letters import Body, letters, serve, sound
 
 Capture = pytest.CaptureFixture[str]
-Body = dict[str, Any]
-
-
-class Server(ThreadingHTTPServer):
-    """An embeddings endpoint that answers the number of a request (from 0) and its body with a status and a document."""
-
-    daemon_threads = True
-
-    def __init__(self, answer: Callable[[int, Body], tuple[int, Body]]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.answer = answer
-        self.asked: list[tuple[str, Body]] = []
-        self.lock = threading.Lock()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            number = len(self.server.asked)
-            self.server.asked.append((self.path, body))
-        status, document = self.server.answer(number, body)
-        content = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *arguments: object) -> None:
-        """Say nothing."""
-
-
-@contextmanager
-def serve(answer: Callable[[int, Body], tuple[int, Body]]) -> Iterator[Server]:
-    server = Server(answer)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def letters(text: str) -> list[float]:
-    """How often each letter is in a text, and 1."""
-    return [1.0, *(float(text.lower().count(letter)) for letter in "abcdefghijklmnopqrstuvwxyz")]
-
-
-def sound(_number: int, body: Body) -> tuple[int, Body]:
-    entries = [{"index": place, "embedding": letters(text)} for place, text in enumerate(body["input"])]
-    return 200, {"object": "list", "data": entries[::-1], "model": body["model"]}
 
 
 def embed(url: str, *texts: str) -> list[list[float]]:

@@ -18,8 +18,7 @@ from pools._dataset.dataset import Dataset
 from pools._dataset.settings import GateSettings, Settings
 from pools.errors import DataError, GateClosed, UsageError
 from prompts.scales import Scale
-from tests.conftest import function_row, qrel_row
-from tests.test_qrels import Entry
+from tests.builders.rows import PoolEntry, function_row, qrel_row
 
 SETTINGS = Settings(gate=GateSettings(resamples=200))
 JUDGE = "0123456789abcdef"
@@ -33,7 +32,7 @@ class World:
     folder: Path
     scale: Scale
     ratings: dict[tuple[str, str], int]
-    pool: tuple[Entry, ...]
+    pool: tuple[PoolEntry, ...]
 
     def data(self) -> Dataset:
         return dataset.load(self.folder, self.scale)
@@ -89,9 +88,9 @@ def world(tmp_path: Path, scale: Scale) -> World:
     }
     ratings |= {("q0", "python/0006"): 3, ("q1", "python/0007"): 0}
     pool = (
-        Entry("q0", "python/0006", "pooled"),
-        Entry("q1", "python/0007", "unflagged-sample", ()),
-        Entry("q0", "python/0000", None),
+        PoolEntry("q0", "python/0006", "pooled"),
+        PoolEntry("q1", "python/0007", "unflagged-sample", ()),
+        PoolEntry("q0", "python/0000", None),
     )
     made = World(tmp_path, scale, ratings, pool)
     made.assess()

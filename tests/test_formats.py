@@ -18,9 +18,9 @@ from pools._formats.format import Destination
 from pools.errors import DataError, UsageError
 from prompts import scales
 from prompts.scales import Scale
-from tests.command import Finished, judge, process
-from tests.conftest import function_row as row_of
-from tests.conftest import write_dataset
+from tests.builders.command import Finished, judge, process
+from tests.builders.rows import function_row as row_of
+from tests.builders.rows import write_dataset
 
 Capture = pytest.CaptureFixture[str]
 SCALE = scales.load("relevance")
@@ -234,7 +234,7 @@ def test_a_form_that_an_earlier_export_left_is_said(capfd: Capture, folder: Path
 
 def test_a_format_added_through_the_registry_has_its_commands(folder: Path, tmp_path: Path) -> None:
     def extended(*arguments: object) -> Finished:
-        return process(*arguments, module="tests.with_registered")
+        return process(*arguments, module="tests.builders.with_registered")
 
     assert "lines " in extended("import", "--help").out
     shown = extended("import", "lines", "--help").out

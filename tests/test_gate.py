@@ -18,27 +18,7 @@ from pools._dataset.dataset import Dataset
 from pools._dataset.records import Query
 from pools._dataset.settings import GateSettings
 from pools.errors import GateClosed, UsageError
-
-Experts = dict[tuple[str, str], tuple[int, ...]]
-Ratings = dict[tuple[str, str], int]
-
-SETTINGS = GateSettings(resamples=400)
-JUDGE = "0123456789abcdef"
-
-
-def ratings_of(both: int, judge_only: int, expert_only: int, neither: int, searches: int = 20) -> tuple[Experts, Ratings]:
-    """Ratings with exactly these counts, dealt to the searches in turn."""
-    cells = [(3, 2)] * both + [(1, 3)] * judge_only + [(2, 0)] * expert_only + [(0, 1)] * neither
-    random.Random(0).shuffle(cells)
-    pairs = [(f"q{number % searches:02}", f"f{number:04}") for number in range(len(cells))]
-    return (
-        {pair: (expert,) for pair, (expert, _) in zip(pairs, cells, strict=True)},
-        {pair: judged for pair, (_, judged) in zip(pairs, cells, strict=True)},
-    )
-
-
-def assess(experts: Experts, ratings: Ratings, settings: GateSettings = SETTINGS) -> GateRecord:
-    return gate_record.assess("go", experts, ratings=ratings, gate=settings, relevant_from=2, seed=1, judge_id=JUDGE)
+from tests.builders.verdicts import JUDGE, SETTINGS, Experts, Ratings, assess, ratings_of
 
 
 def test_f1_on_the_threshold_passes_and_just_under_it_is_missed() -> None:

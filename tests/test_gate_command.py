@@ -13,9 +13,9 @@ from judge._ledger.ledger import Ledger
 from pools._dataset import dataset
 from pools._dataset.settings import GateSettings
 from prompts import scales
-from tests.command import judge
-from tests.fake_api import FakeApi
-from tests.test_pipeline import QUICK, as_experts, plain_sample
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi
+from tests.builders.samples import QUICK, as_experts, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 

@@ -10,8 +10,8 @@ from judge.steps.progress import Progress
 from pools._formats import registry
 from pools._formats.format import Format
 from pools.errors import UsageError
-from tests.command import judge
-from tests.test_clones import repository
+from tests.builders.command import judge
+from tests.builders.repositories import repository
 
 Capture = pytest.CaptureFixture[str]
 

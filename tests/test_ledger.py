@@ -12,32 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge._batching.batches import Batch
-from judge._endpoint.answer import Answer, Usage
+from judge._endpoint.answer import Usage
 from judge._ledger import chain, entries, high_water_mark, ledger
 from judge._ledger.ledger import Ledger
 from judge._ledger.tally import Repeat, Totals
 from judge._reading import replies
 from pools.errors import DataError, Stopped, UsageError
-from tests.judging import identity, items, sealed
-
-JUDGE = identity()
-ID = JUDGE.judge_id
-
-
-def reply(batch: Batch, ratings: dict[int, object], finish_reason: str = "stop", cost: float | None = None) -> entries.Record:
-    """A reply that rates the batch's pairs at these places."""
-    found = [{"id": batch.ids[place], "rating": rating} for place, rating in ratings.items()]
-    answer = Answer(json.dumps({"ratings": found}), finish_reason, "m-2026", Usage(100, 10, 5), cost)
-    return entries.reply(ID, "pool", batch=batch, answer=answer)
-
-
-def filled(path: Path) -> tuple[Ledger, Batch, Batch]:
-    """A ledger of two replies, the first of which lacks one pair."""
-    book = sealed(path, JUDGE)
-    first, second = Batch.of(items(3)), Batch.of(items(5)[3:])
-    book.add(reply(first, {0: 3, 1: 0}))
-    book.add(reply(second, {0: 1, 1: 2}, cost=0.5))
-    return book, first, second
+from tests.builders.judging import items, sealed
+from tests.builders.ledgers import ID, JUDGE, filled, reply
 
 
 def test_what_is_appended_reads_back(tmp_path: Path) -> None:
@@ -248,7 +230,9 @@ import resource, sys
 from pathlib import Path
 from judge._ledger.ledger import Ledger
 from pools.errors import Stopped
-from tests.test_ledger import ID, items, reply, Batch
+from judge._batching.batches import Batch
+from tests.builders.judging import items
+from tests.builders.ledgers import reply
 size = {len(before)} + 150
 resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 book = Ledger.open(Path({str(path)!r}))

@@ -28,7 +28,7 @@ from pools._dataset import dataset
 from pools._dataset.settings import GateSettings, JudgeSettings
 from prompts import templates
 from prompts.scales import Scale
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 pytestmark = pytest.mark.llm
 
@@ -39,7 +39,7 @@ SAMPLING = {"temperature": SETTINGS.temperature, "max_tokens": SETTINGS.max_toke
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.llm_server"],
+        [sys.executable, "-m", "tests.builders.llm_server"],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -74,7 +74,7 @@ class SmallJudge:
 def test_every_reply_is_reconciled_and_every_pair_accounted_for(
     endpoint: str, scale: Scale, tmp_path: Path, with_schema: bool
 ) -> None:
-    sample = dataset.load(ROOT / "pools" / "sample", scale)
+    sample = dataset.load(ROOT / "pools" / "_sample", scale)
     searches = {query.search_id: query.search for query in sample.queries_of("python")}
     codes = {function.id: function.code for function in sample.functions_of("python")}
     experts = dict(sorted(sample.experts_of("python").items())[:20])

@@ -11,8 +11,8 @@ from judge._rating import money
 from judge._rating.forecast import estimate
 from judge._rating.money import Limits, Spent
 from pools._dataset.settings import JudgeSettings, PriceSettings
-from tests.fake_api import FakeApi
-from tests.judging import SEED, identity, items, rate
+from tests.builders.fake_api import FakeApi
+from tests.builders.judging import SEED, identity, items, rate
 
 PRICES = PriceSettings(prompt=2.0, cached=0.5, completion=8.0)
 

@@ -8,65 +8,27 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from judge._batching import batches, redaction
 from judge._ledger import high_water_mark
 from judge._ledger.ledger import Ledger
-from judge.steps.demo import copy_sample
 from pools._dataset import dataset, settings
 from prompts import scales
-from tests.command import judge
-from tests.conftest import ROOT
-from tests.fake_api import FakeApi, Script, rating_of
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi, Script
+from tests.builders.places import ROOT
+from tests.builders.rows import files_of
+from tests.builders.samples import QUICK, WITHOUT_CONTROLS, as_experts, plain_sample, shown
 
 Capture = pytest.CaptureFixture[str]
-
-
-# The quick retrievers alone: what the others return is tested on its own.
-QUICK = '\n[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n'
-WITHOUT_CONTROLS = QUICK + "\n[judge]\ncanaries = 0\nretest = 0.0\n"
 
 
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
     """The sample without canaries and retests, which ask for some pairs a second time on purpose."""
     return plain_sample(tmp_path / "sample")
-
-
-def plain_sample(folder: Path, further: str = WITHOUT_CONTROLS) -> Path:
-    copy_sample(folder)
-    with (folder / settings.FILE).open("a", encoding="utf-8") as file:
-        file.write(further)
-    return folder
-
-
-def shown(code: str) -> str:
-    """Code as a judge sees it."""
-    return batches.show_code(redaction.mask(code).text, 20_000)
-
-
-def as_experts(folder: Path, language: str, wrong: int = 0) -> Callable[[str, str], int]:
-    """A judge that rates as the experts did, but for the first so many of their pairs; other pairs by `rating_of`."""
-    data = dataset.load(folder, scales.load("relevance"))
-    searches = {query.search_id: query.search for query in data.queries_of(language)}
-    codes = {function.id: shown(function.code) for function in data.functions_of(language)}
-    known = {}
-    for index, ((search_id, function_id), ratings) in enumerate(sorted(data.experts_of(language).items())):
-        mean = round(sum(ratings) / len(ratings))
-        known[searches[search_id], codes[function_id]] = (3 - mean) if index < wrong else mean
-
-    def rate(search: str, code: str) -> int:
-        return known.get((search, code), rating_of(search, code))
-
-    return rate
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_from_pool_to_export(capfd: Capture, sample: Path) -> None:

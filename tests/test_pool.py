@@ -9,26 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pools._dataset import tables
-from pools._dataset.records import Query
 from pools._dataset.settings import PoolSettings
 from pools._sampling import frame, hits, pooled
 from pools._sampling.hits import Hit
 from pools._sampling.pooled import PoolPair
 from pools.errors import DataError
-
-QUERIES = [Query("python", f"q{number}", "search") for number in range(3)]
-IDS = [f"f{number:03}" for number in range(60)]
-LOOSE = {"grep-any"}
-SIZES = PoolSettings(grep_any_sample=5, unflagged_sample=7)
-
-
-def world(seed: int) -> tuple[dict[str, list[Hit]], set[tuple[str, str]]]:
-    rng = random.Random(seed)
-    flagged = {
-        name: [Hit(query.search_id, name_, 1) for query in QUERIES for name_ in rng.sample(IDS, count)]
-        for name, count in (("grep-any", 25), ("grep-all", 6), ("bm25", 4))
-    }
-    return flagged, {(query.search_id, name) for query in QUERIES for name in rng.sample(IDS, 8)}
+from tests.builders.hits_made import IDS, LOOSE, QUERIES, SIZES, world
 
 
 def test_strata_and_probabilities() -> None:

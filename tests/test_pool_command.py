@@ -11,9 +11,10 @@ from judge._ledger.ledger import Ledger
 from pools._dataset import dataset, settings, tables
 from pools._sampling import frame, pooled
 from prompts import scales
-from tests.command import judge
-from tests.fake_api import FakeApi
-from tests.test_pipeline import as_experts, files_of, plain_sample
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi
+from tests.builders.rows import files_of
+from tests.builders.samples import as_experts, plain_sample, rate_as_expert
 
 Capture = pytest.CaptureFixture[str]
 
@@ -148,12 +149,3 @@ def test_what_experts_rate_after_it_was_drawn_is_a_validation_pair_everywhere(ca
     shown = json.loads(judge(capfd, "status", *common, "--json").out)["languages"][0]
     assert shown["relevant"]["total"] == pytest.approx(total)
     assert shown["relevant"]["found"] == sum(verdicts[pair] for pair in after)
-
-
-def rate_as_expert(folder: Path, pair: tuple[str, str]) -> None:
-    """Have one expert find a pair exactly relevant."""
-    path = tables.find(folder, "qrels")
-    assert path is not None
-    row = {"language": "go", "search_id": pair[0], "function_id": pair[1], "relevance": 3, "relevant": True}
-    row |= {"source": "expert", "expert_ratings": [3], "judge_rating": None, "rated_because": "expert"}
-    tables.write(path, [row for _, row in tables.read(path)] + [row])

@@ -13,7 +13,7 @@ from pools._sampling import frame, pooled
 from pools._sampling.frame import Frame
 from pools._sampling.hits import Hit
 from pools._sampling.pooled import PoolPair
-from tests.test_pool import IDS, LOOSE, QUERIES, SIZES, world
+from tests.builders.hits_made import IDS, LOOSE, QUERIES, SIZES, world
 
 Pair = tuple[str, str]
 

@@ -10,8 +10,8 @@ import pytest
 from judge.steps.demo import copy_sample
 from pools._dataset import settings, tables
 from pools._sampling import pooled
-from tests.command import process
-from tests.test_pool_command import rate_as_expert
+from tests.builders.command import process
+from tests.builders.samples import rate_as_expert
 
 TABLES = ("queries", "corpus", "qrels")
 

@@ -14,8 +14,8 @@ from pools._retrievers.retriever import Retriever
 from pools._sampling import hits, pooled
 from pools._sampling.hits import Hit
 from pools.errors import UsageError
-from tests.command import Finished, judge, process
-from tests.conftest import ROOT
+from tests.builders.command import Finished, judge, process
+from tests.builders.places import ROOT
 
 OWN = ["bm25", "embedding", "grep-agent", "grep-all", "grep-any", "llm"]
 

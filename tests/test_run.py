@@ -22,9 +22,9 @@ from judge._rating.rating import Outcome, Progress
 from judge._reading.replies import encode
 from pools._dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
-from tests.conftest import ROOT
-from tests.fake_api import ERRORS, FakeApi, Script, share
-from tests.judging import identity, items, rate, sealed, truth
+from tests.builders.fake_api import ERRORS, FakeApi, Script, share
+from tests.builders.judging import identity, items, rate, sealed, truth
+from tests.builders.places import ROOT
 
 ID = identity().judge_id
 PASSING = ("429", "429-seconds", "429-date", "500", "503-html", "hang", "drop", "no-json", "error-in-200", "cut-body")
@@ -314,7 +314,7 @@ def test_cancelling_writes_what_was_answered(tmp_path: Path) -> None:
 
 
 def process(url: str, path: Path, *further: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.judging", url, str(path), "--concurrency", "4", *further]
+    command = [sys.executable, "-m", "tests.builders.judging", url, str(path), "--concurrency", "4", *further]
     # Coverage would write a file of its own when the process ends, where a full disk is part of the test.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)

@@ -17,7 +17,7 @@ from pools._dataset.settings import GateSettings
 from pools._sampling import pooled
 from prompts import templates
 from prompts.scales import Scale
-from tests.command import judge
+from tests.builders.command import judge
 
 Capture = pytest.CaptureFixture[str]
 

@@ -26,9 +26,10 @@ from judge.steps.withdraw import Withdrawn, withdraw
 from pools._dataset import dataset
 from pools._dataset.folder import DatasetFolder, load
 from pools.errors import GateClosed, Stopped, UsageError
-from tests.command import judge
-from tests.fake_api import FakeApi
-from tests.test_pipeline import QUICK, as_experts, files_of, plain_sample
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi
+from tests.builders.rows import files_of
+from tests.builders.samples import QUICK, as_experts, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 

@@ -15,9 +15,10 @@ from judge._ledger.ledger import Ledger
 from judge.steps.demo import copy_sample
 from pools._dataset import dataset, settings
 from prompts import scales, templates
-from tests.command import judge
-from tests.fake_api import PAIR, FakeApi, answer_of, rating_of
-from tests.test_pipeline import as_experts, files_of
+from tests.builders.command import judge
+from tests.builders.fake_api import PAIR, FakeApi, answer_of, rating_of
+from tests.builders.rows import files_of
+from tests.builders.samples import as_experts
 
 Capture = pytest.CaptureFixture[str]
 

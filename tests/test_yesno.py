@@ -38,12 +38,11 @@ from pools._sampling import hits, pooled
 from pools._sampling.hits import Hit
 from pools.errors import DataError, Stopped, UsageError
 from prompts import templates
-from tests.command import judge
-from tests.conftest import ROOT
-from tests.fake_api import FakeApi, Pair, Script, answer_of, rating_of, share
-from tests.judging import SCALE, QuickClock, items, truth
-from tests.test_embedded import letters, serve, sound
-from tests.test_kill import Killer
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi, Pair, Script, answer_of, rating_of, share
+from tests.builders.judging import SCALE, Killer, QuickClock, items, truth
+from tests.builders.letters import letters, serve, sound
+from tests.builders.places import ROOT
 
 Capture = pytest.CaptureFixture[str]
 SPELLINGS = ["Yes", "yes", " yes", "YES", "Yes.", "**Yes", '"yes"', "\u2581Yes", "\u0120yes", "yes\n"]

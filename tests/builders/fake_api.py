@@ -2,7 +2,7 @@
 
 A rating depends on the search and the code alone, so two runs can be compared pair by pair however their batches were cut.
 Faults come from a function of the request's number (from 0), or from a script; one that runs out fails the test. What was
-asked and what was answered is on record. It also runs as a program: `python -m tests.fake_api --help`.
+asked and what was answered is on record. It also runs as a program: `python -m tests.builders.fake_api --help`.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 """The `judge` command with a measure and a format of a third party's, added through the registries alone.
 
-Run as `python -m tests.with_registered ARGUMENTS`: what is registered stays in this process, so no other test meets it.
+Run as `python -m tests.builders.with_registered ARGUMENTS`: what is registered stays in this process, so that no other test
+meets it.
 """
 
 import json

@@ -2,7 +2,9 @@
 
 import argparse
 import asyncio
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +22,7 @@ from pools._dataset.records import PairKey
 from pools._dataset.settings import GateSettings, JudgeSettings
 from pools.errors import JudgeError
 from prompts import scales, templates
-from tests.fake_api import FakeApi, rating_of
+from tests.builders.fake_api import FakeApi, rating_of
 
 SCALE = scales.load("relevance")
 SEED = 7
@@ -103,6 +105,19 @@ def rate(
                 )
 
     return asyncio.run(all_of_them())
+
+
+class Killer:
+    """Kills a process, from the server's thread, a moment after a request has come in."""
+
+    def __init__(self, count: int, delay: float = 0.0) -> None:
+        self._left, self._delay = count, delay
+        self.victim: subprocess.Popen[str] | None = None
+
+    def __call__(self, _path: str) -> None:
+        self._left -= 1
+        if not self._left and self.victim is not None:
+            threading.Timer(self._delay, self.victim.kill).start()
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Serves a real small LLM on loopback: `python -m tests.llm_server` prints the address and serves until its input ends."""
+"""Serves a real small LLM on loopback, as a program that prints the address and serves until its input ends."""
 
 import importlib.util
 import sys

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from judge import cli
-from tests.conftest import ROOT
+from judge.cli.importing import importing
+from pools.errors import JudgeError
+from tests.builders.places import ROOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +57,12 @@ def process(
         stdin=subprocess.DEVNULL,
     )
     return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def run_import(*arguments: object) -> Result:
+    """Run `judge import`; an error of the project's own is raised."""
+    done = CliRunner().invoke(importing, [str(argument) for argument in arguments])
+    if isinstance(done.exception, JudgeError):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done
