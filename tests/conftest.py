@@ -1,16 +1,21 @@
 """Fixtures shared by all tests: folders, small datasets, and an environment that keeps the user's own out."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from judge.steps.pool import pool
+from pools._dataset.folder import load
 from prompts import scales
 from prompts.scales import Scale
+from tests.builders import three_judges as judges
 from tests.builders.places import CSN
 from tests.builders.rows import write_dataset
+from tests.builders.samples import QUICK, plain_sample
 
 # The same examples in every run, and no deadline: the machine's speed is not what is tested.
 settings.register_profile("fixed", derandomize=True, deadline=None)
@@ -49,3 +54,33 @@ def folder(tmp_path: Path) -> Path:
     """A sound dataset of one language: two searches, four functions, three expert-rated pairs."""
     write_dataset(tmp_path / "data")
     return tmp_path / "data"
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """The sample, with the quick retrievers, and without canaries and retests."""
+    return plain_sample(tmp_path / "sample")
+
+
+@pytest.fixture(scope="session")
+def _pooled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = plain_sample(tmp_path_factory.mktemp("pooled") / "sample", QUICK)
+    pool(load(folder, ["python"]))
+    return folder
+
+
+@pytest.fixture
+def pooled_sample(_pooled: Path, tmp_path: Path) -> Path:
+    """The sample, with the quick retrievers and the pool of one language drawn."""
+    return Path(shutil.copytree(_pooled, tmp_path / "sample"))
+
+
+@pytest.fixture(scope="session")
+def _three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return judges.make(tmp_path_factory.mktemp("three") / "sample")
+
+
+@pytest.fixture
+def three(_three: Path, tmp_path: Path) -> Path:
+    """The sample with the pool of Python and three judges, as `tests.builders.three_judges` makes it."""
+    return Path(shutil.copytree(_three, tmp_path / "sample"))

@@ -105,29 +105,6 @@ def test_a_missing_column_is_named(folder: Path, scale: Scale, column: str) -> N
         dataset.load(folder, scale)
 
 
-def test_all_faults_are_listed_at_once(folder: Path, scale: Scale) -> None:
-    assert faults.find(folder, scale, settings=Settings()) == []
-    corpus, qrels = rows_of(folder / "corpus.jsonl.gz"), rows_of(folder / "qrels.jsonl.gz")
-    corpus[0]["code"] += " "
-    qrels[0]["relevance"] = 1.0
-    qrels[0]["source"] = "judge"
-    qrels[1]["expert_ratings"] = [9]
-    qrels[2]["function_id"] = "python/0077"
-    tables.write(folder / "corpus.jsonl.gz", corpus)
-    tables.write(folder / "qrels.jsonl.gz", qrels)
-    found = faults.find(folder, scale, settings=Settings())
-    for message in (
-        "sha256 that is not of its code",
-        "not the mean of [3, 2]",
-        "from a judge but with expert_ratings",
-        "off the scale",
-        "'python/0077'",
-        "relevant true at",
-    ):
-        assert any(message in fault for fault in found), message
-    assert len(found) == 6
-
-
 def test_folders_that_are_no_dataset(tmp_path: Path, scale: Scale) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         dataset.load(tmp_path / "nowhere", scale)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -149,3 +150,23 @@ def test_what_experts_rate_after_it_was_drawn_is_a_validation_pair_everywhere(ca
     shown = json.loads(judge(capfd, "status", *common, "--json").out)["languages"][0]
     assert shown["relevant"]["total"] == pytest.approx(total)
     assert shown["relevant"]["found"] == sum(verdicts[pair] for pair in after)
+
+
+def test_grep_agents_patterns_are_written_by_the_model_and_kept(capfd: Capture, sample: Path) -> None:
+    path = sample / "work" / "go" / "patterns.jsonl"
+    path.unlink()
+    done = judge(capfd, "pool", "--data", sample, "--lang", "go")
+    assert (done.code, "grep-agent left out" in done.err) == (0, True)
+
+    def chat(prompt: str) -> str:
+        return json.dumps(dict.fromkeys(re.findall(r"^(q\d\d):", prompt, re.MULTILINE), "func"))
+
+    with FakeApi(chat=chat) as api:
+        done = judge(capfd, "pool", "--data", sample, "--lang", "go", "--model", "m", "--base-url", api.url)
+        assert (done.code, len(api.requests)) == (0, 1), done.err
+        written = path.read_bytes()
+        assert b'"model": "m"' in written
+        path.write_bytes(written.replace(b'"func"', b'"type|func"', 1))
+        judge(capfd, "pool", "--data", sample, "--lang", "go", "--model", "m", "--base-url", api.url)
+        assert len(api.requests) == 1
+    assert b'"type|func"' in path.read_bytes()

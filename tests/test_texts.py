@@ -1,26 +1,15 @@
 """A rating is bound to the texts that were shown."""
 
-import json
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates._release import publication
-from gates._verdict import evidence
-from gates._verdict.evidence import Evidence
-from gates._verdict.seal import Seal
 from judge._batching.batches import Batch, Item
 from judge._ledger import chain, entries, placement
-from judge._ledger.chain import End
 from judge._ledger.ledger import Ledger, records
 from judge._ledger.texts import Change, digest
 from pools._dataset import files
-from pools._dataset.dataset import Dataset
-from pools._dataset.records import Function, Qrel, Query
-from pools._dataset.settings import GateSettings
-from pools.errors import GateClosed
 from tests.builders.texts_shown import CODES, JUDGE, SEARCHES, batch, reply, texts, write
 
 
@@ -107,14 +96,6 @@ def test_a_ledger_without_hashes_counts_as_ever(tmp_path: Path) -> None:
     assert placement.first(path, JUDGE.judge_id, texts=changed) == {("q0", "f0"): 1}
 
 
-def test_the_place_in_the_batch_is_that_of_the_rating_that_counts(tmp_path: Path) -> None:
-    path, later = tmp_path / "l.jsonl", texts(f0="def f(): return")
-    write(path, reply(batch(("q0", "f0"), ("q0", "f1")), 1, 2))
-    write(path, reply(batch(("q1", "f1"), ("q0", "f0"), now=later), 1, 3), now=later)
-    assert placement.first(path, JUDGE.judge_id, texts=later) == {("q0", "f1"): 2, ("q1", "f1"): 1, ("q0", "f0"): 2}
-    assert placement.first(path, JUDGE.judge_id)["q0", "f0"] == 1
-
-
 @given(
     before=st.dictionaries(st.sampled_from(list(CODES)), st.text(max_size=8)),
     after=st.dictionaries(st.sampled_from(list(CODES)), st.text(max_size=8)),
@@ -132,31 +113,3 @@ def test_a_change_is_one_of_the_text_and_nothing_else(before: dict[str, str], af
     # Of what the dataset lacks nothing can have changed.
     assert now.shown("q9", "f0") is None
     assert now.change("q9", "f9", shown=("0" * 16, "0" * 16)) is None
-
-
-def test_export_says_whose_text_changed_and_lets_nothing_out(tmp_path: Path) -> None:
-    (tmp_path / "work" / "go").mkdir(parents=True)
-    row = Qrel("go", "q0", "f0", 2.0, True, "judge", (), 2, "pooled")
-    data = Dataset(tmp_path, (Query("go", "q0", "read a file"),), (Function("f0", "go", "def f(): return"),), (row,))
-    held = Evidence("judge", {}, Seal(GateSettings(), 2.0), changed={("q0", "f0"): Change(search=False, function=True)})
-    with pytest.raises(GateClosed, match="q0 f0 was rated on another text of its function than there is now"):
-        publication.check(data, "go", evidence=held, settings=None)  # type: ignore[arg-type]
-    line = evidence.changed_texts("go", held.changed)
-    assert line is not None
-    assert line.startswith("1 pair was rated on texts that have changed since (function f0)")
-    assert line in evidence.verdict(data, "go", evidence=held).notes
-    many = {(f"q{n % 2}", f"f{n:02}"): Change(n < 2, n > 0) for n in range(20)}
-    line = evidence.changed_texts("go", many)
-    assert line is not None
-    assert "f10 and 9 more; searches q0, q1" in line
-    assert evidence.changed_texts("go", {}) is None
-
-
-def test_a_scan_pins_every_byte(tmp_path: Path) -> None:
-    path = tmp_path / "l.jsonl"
-    write(path, reply(batch(("q0", "f0")), 2), reply(batch(("q1", "f0")), 1))
-    content, end = path.read_bytes(), End()
-    with path.open("rb") as file:
-        heads = [json.dumps(record) and end.chain for record in chain.scan(file, path, end=end)]
-    assert len(set(heads)) == end.lines == content.count(b"\n")
-    assert end.digest.hexdigest() == files.sha256(content)

@@ -3,6 +3,7 @@
 places       where the checkout is, and the real ratings beside it
 rows         rows in the published columns, and small dataset folders
 samples      the sample as a dataset folder of its own, and judges for it
+three_judges the sample with three judges of one pool
 command      `judge` as a user runs it
 judging      pairs, a judge, a clock, and ratings in this process or in one of their own
 ledgers      replies and ledgers made by hand

@@ -20,3 +20,12 @@ def world(seed: int) -> tuple[dict[str, list[Hit]], set[tuple[str, str]]]:
         for name, count in (("grep-any", 25), ("grep-all", 6), ("bm25", 4))
     }
     return flagged, {(query.search_id, name) for query in QUERIES for name in rng.sample(IDS, 8)}
+
+
+def fused(rankings: list[list[str]]) -> list[str]:
+    """Reciprocal rank fusion of whole rankings, over all that is in any."""
+    scores = {
+        name: sum(1 / (60 + ranking.index(name) + 1) for ranking in rankings if name in ranking)
+        for name in {name for ranking in rankings for name in ranking}
+    }
+    return sorted(scores, key=lambda name: (-scores[name], name))

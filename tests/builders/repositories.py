@@ -5,6 +5,8 @@ import subprocess
 from pathlib import Path
 
 CODE = b"def f():\n    return 1\n"
+ONE = b"def one(a, b):\n    return a + b\n"
+TWO = b"\n\nclass Two:\n    def two(self):\n        return 2\n"
 MIT = """MIT License
 
 Copyright (c) 2020 Somebody
@@ -58,3 +60,16 @@ def repository(folder: Path, files: dict[str, bytes]) -> str:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--allow-empty", "-m", "x")
     return git(folder, "rev-parse", "HEAD")
+
+
+def licensed(folder: Path) -> Path:
+    """Make a checkout under the MIT licence in which one function occurs twice."""
+    write(folder, "LICENSE", content=MIT.encode())
+    write(folder, "a.py", content=ONE + TWO)
+    write(folder, "b/c.py", content=b"x = 1\n" + ONE)
+    write(folder, "b/d.go", content=b"package b\n\nfunc one(a int) int { return a }\n")
+    git(folder, "init", "-q")
+    git(folder, "remote", "add", "origin", "https://github.com/some/where")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "first")
+    return folder

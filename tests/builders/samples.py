@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from judge._batching import batches, redaction
 from judge.steps.demo import copy_sample
+from judge.steps.rate import Rated, rate
 from pools._dataset import dataset, settings, tables
+from pools._dataset.folder import load
 from prompts import scales
-from tests.builders.fake_api import rating_of
+from tests.builders.fake_api import FakeApi, rating_of
 
 QUICK = '\n[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n'
 """The quick retrievers alone: what the others return is tested on its own."""
@@ -51,3 +54,9 @@ def rate_as_expert(folder: Path, pair: tuple[str, str]) -> None:
     row = {"language": "go", "search_id": pair[0], "function_id": pair[1], "relevance": 3, "relevant": True}
     row |= {"source": "expert", "expert_ratings": [3], "judge_rating": None, "rated_because": "expert"}
     tables.write(path, [row for _, row in tables.read(path)] + [row])
+
+
+def rate_python(folder: Path, *languages: str, wrong: int = 10, model: str = "m", **further: Any) -> tuple[Rated, ...]:
+    """Have a judge rate that is right about Python but for so many of the experts' pairs."""
+    with FakeApi(rate=as_experts(folder, "python", wrong=wrong)) as api:
+        return rate(load(folder, languages), model=model, base_url=api.url, concurrency=2, **further)

@@ -1,90 +1,28 @@
 """The embedding in `judge pool` and behind an endpoint: its hits, its files, and what is said when it is left out."""
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
-from judge._endpoint.client import Client
-from judge.steps import chosen_judge
-from judge.steps.demo import copy_sample
 from pools._dataset import dataset
-from pools._dataset.folder import load
 from pools._dataset.settings import EmbeddingSettings
 from pools._engines import vectors
 from pools._sampling import hits
-from pools.errors import Stopped
 from prompts import scales
 from tests.builders.command import judge
 from tests.builders.fake_api import FakeApi, answer_of
-from tests.builders.judging import QuickClock
-from tests.builders.letters import Body, letters, serve, sound
+from tests.builders.letters import Body, serve, sound
+from tests.builders.samples import plain_sample
 
 Capture = pytest.CaptureFixture[str]
-
-
-def embed(url: str, *texts: str) -> list[list[float]]:
-    async def once() -> list[list[float]]:
-        async with Client(url, "sk-secret", model="m", sampling={}, clock=QuickClock(), timeout=5.0) as client:
-            return await client.embed(texts)
-
-    return asyncio.run(once())
-
-
-def test_vectors_come_in_the_order_of_the_texts() -> None:
-    with serve(sound) as server:
-        assert embed(server.url, "abc", "zz\ud800") == [letters("abc"), letters("zz")]
-    assert server.asked == [("/v1/embeddings", {"model": "m", "input": ["abc", "zz\ufffd"]})]
-
-
-@pytest.mark.parametrize(
-    "spoilt",
-    [
-        (500, {"error": {"message": "oh"}}),
-        (429, {"error": {"message": "slow down"}}),
-        (200, {"data": []}),
-        (200, {"data": [{"index": 0, "embedding": None}]}),
-        (200, {"data": [{"index": 1, "embedding": [1.0]}]}),
-        (200, {"data": "none"}),
-    ],
-)
-def test_faults_that_pass_are_asked_again(spoilt: tuple[int, Body]) -> None:
-    with serve(lambda number, body: spoilt if number < 2 else sound(number, body)) as server:
-        assert embed(server.url, "abc") == [letters("abc")]
-    assert len(server.asked) == 3
-
-
-@pytest.mark.parametrize(
-    ("status", "document", "message"),
-    [
-        (401, {"error": {"message": "bad key sk-secret"}}, r"the key is not accepted"),
-        (404, {"error": {"message": "no such model"}}, r"no model 'm' there"),
-        (400, {"error": {"message": "input is too long"}}, r"input is too long"),
-        (422, {"error": {"message": "unknown field"}}, r"unknown field"),
-        (200, {"data": []}, r"a reply without a vector for each text"),
-    ],
-)
-def test_what_does_not_pass_stops_with_the_reason(status: int, document: Body, message: str) -> None:
-    with serve(lambda _number, _body: (status, document)) as server, pytest.raises(Stopped, match=message) as stopped:
-        embed(server.url, "abc")
-    assert "sk-secret" not in str(stopped.value)
-
-
-def folder_with(path: Path, further: str) -> Path:
-    copy_sample(path)
-    with (path / "judge.toml").open("a", encoding="utf-8") as file:
-        file.write(further)
-    return path
-
-
 ONLY = '\n[pool]\nretrievers = ["embedding"]\n'
 
 
 def test_pool_asks_an_endpoint_for_each_text_once(capfd: Capture, tmp_path: Path) -> None:
     with serve(sound) as server:
         settings = EmbeddingSettings("letters", server.url)
-        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\nthreshold = 0.2\n')
+        folder = plain_sample(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\nthreshold = 0.2\n')
         done = judge(capfd, "pool", "--data", folder, "--lang", "python", "--json")
         assert done.code == 0, done.err
         texts = [text for _, body in server.asked for text in body["input"]]
@@ -109,7 +47,7 @@ def test_pool_asks_an_endpoint_for_each_text_once(capfd: Capture, tmp_path: Path
 
 def test_an_endpoint_that_is_down_stops_the_command_and_leaves_no_hits(capfd: Capture, tmp_path: Path) -> None:
     with serve(lambda _number, _body: (401, {"error": {"message": "who are you"}})) as server:
-        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n')
+        folder = plain_sample(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n')
         done = judge(capfd, "pool", "--data", folder, "--lang", "python")
     assert done.code == 4
     assert "who are you" in done.err
@@ -117,7 +55,7 @@ def test_an_endpoint_that_is_down_stops_the_command_and_leaves_no_hits(capfd: Ca
 
 
 def test_a_missing_package_leaves_the_embedding_out_with_a_note(capfd: Capture, tmp_path: Path) -> None:
-    folder = folder_with(
+    folder = plain_sample(
         tmp_path, '\n[pool]\nretrievers = ["bm25", "embedding"]\n\n[embedding]\nmodel = "absent/model"\n'
     )  # fmt: skip
     done = judge(capfd, "pool", "--data", folder, "--lang", "go", "--json")
@@ -169,22 +107,7 @@ def test_a_cosine_that_tells_nothing_leaves_the_embedding_out_with_a_note(capfd:
         return 200, {"data": [{"index": place, "embedding": [1.0, 0.0]} for place in range(len(body["input"]))]}
 
     with serve(contrary) as server:
-        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "same"\nbase_url = "{server.url}"\n')
+        folder = plain_sample(tmp_path, f'{ONLY}\n[embedding]\nmodel = "same"\nbase_url = "{server.url}"\n')
         done = judge(capfd, "pool", "--data", folder, "--lang", "go")
     assert done.code == 0, done.err
     assert "go: embedding left out: its cosine does not tell relevant pairs from others" in done.err
-
-
-def test_the_baseline_sees_the_cosine_once_everything_has_a_vector(capfd: Capture, tmp_path: Path) -> None:
-    with serve(sound) as server:
-        folder = folder_with(tmp_path, f'{ONLY}\n[embedding]\nmodel = "letters"\nbase_url = "{server.url}"\n')
-        before = chosen_judge.baseline(load(folder)["go"])
-        assert judge(capfd, "pool", "--data", folder, "--lang", "go").code == 0
-    after = chosen_judge.baseline(load(folder)["go"])
-    assert (before.sees, after.sees) == (
-        "lexical features", f"lexical features and the cosine of letters at {server.url}",
-    )  # fmt: skip
-    corpus = folder / "corpus.jsonl"
-    further = {"id": "go/9999", "language": "go", "code": "func New() {}"}
-    corpus.write_text(corpus.read_text(encoding="utf-8") + json.dumps(further) + "\n", encoding="utf-8")
-    assert chosen_judge.baseline(load(folder)["go"]).sees == "lexical features"

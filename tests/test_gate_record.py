@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from gates._report import wording
 from gates._verdict import gate_record, hashes
 from gates._verdict.gate_record import GateRecord
-from gates._verdict.seal import Seal, searches_left_out
-from pools._dataset.dataset import Dataset
-from pools._dataset.records import Query
+from gates._verdict.seal import Seal
 from pools._dataset.settings import GateSettings
-from pools.errors import GateClosed, UsageError
+from pools.errors import GateClosed
 from tests.builders.verdicts import JUDGE, SETTINGS, Experts, Ratings, assess, ratings_of
 
 
@@ -292,70 +290,6 @@ def test_the_gate_closes_again_on_an_alarm(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("name", "met", "unmet"),
-    [
-        ("precision", replace(SETTINGS, precision=0.9), replace(SETTINGS, precision=0.96)),
-        ("recall", replace(SETTINGS, recall=0.9), replace(SETTINGS, recall=0.96)),
-        ("kappa", replace(SETTINGS, kappa=0.8), replace(SETTINGS, kappa=0.9)),
-        ("relevant_pairs", replace(SETTINGS, relevant_pairs=95), replace(SETTINGS, relevant_pairs=96)),
-    ],
-)
-def test_further_conditions(tmp_path: Path, name: str, met: GateSettings, unmet: GateSettings) -> None:
-    experts, ratings = ratings_of(90, 5, 5, 50)
-    record = assess(experts, ratings, met)
-    assert (record.verdict, [condition.met for condition in record.conditions]) == ("passed", [True])
-    record = assess(experts, ratings, unmet)
-    least = getattr(unmet, name)
-    assert (record.verdict, record.conditions[0].name, record.conditions[0].least) == ("missed", name, least)
-    assert f"{name} below {least:g}: missed" in wording.sentence(record)
-    assert f"{name} " in gate_record.refusal(record)
-    assert any(line.startswith(f"least {name}") and "not met" in line for line in wording.render(record).splitlines())
-    path = tmp_path / "gate.json"
-    gate_record.write(path, record)
-    assert gate_record.read(path) == record
-
-
-@pytest.mark.parametrize(("short", "verdict"), [(15, "passed"), (16, "missed")])
-def test_pairs_asked_for_in_fewer_than_the_production_do_not_count_as_measured(
-    tmp_path: Path, short: int, verdict: str
-) -> None:
-    experts, ratings = ratings_of(90, 5, 5, 50)
-    asked = replace(SETTINGS, full_batches=0.9)
-    full = frozenset(sorted(experts)[short:])
-    record = gate_record.assess("go", experts, ratings=ratings, gate=asked, relevant_from=2, seed=1, judge_id=JUDGE, full=full)
-    assert (record.verdict, record.clear, record.conditions[0].value) == (verdict, True, (150 - short) / 150)
-    seal = Seal(asked, 2.0, hashes.of_gold(experts))
-    if verdict == "passed":
-        assert (
-            gate_record.admits(record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=seal, full=full) == record
-        )
-        with pytest.raises(GateClosed, match=r"does not follow from the ratings \(.*conditions"):
-            gate_record.admits(
-                record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=seal, full=frozenset(sorted(experts)[20:])
-            )
-    else:
-        with pytest.raises(GateClosed, match=r"full_batches 0\.8933 < 0\.9"):
-            gate_record.admits(record, "go", judge_id=JUDGE, experts=experts, ratings=ratings, seal=seal, full=full)
-    # A dataset without a ledger does not tell, and what cannot be shown is not met.
-    unknown = gate_record.assess("go", experts, ratings=ratings, gate=asked, relevant_from=2, seed=1, judge_id=None)
-    assert (unknown.verdict, unknown.conditions[0].value) == ("missed", None)
-    tuning = gate_record.assess(
-        "go", experts, ratings=ratings, gate=asked, relevant_from=2, seed=1, judge_id=JUDGE, left_out={"q00"}, full=full
-    )
-    assert tuning.conditions[0].value == sum(pair in full for pair in experts if pair[0] != "q00") / tuning.expert_pairs
-
-
-def test_resamples_pass_only_where_every_condition_is_met() -> None:
-    experts, ratings = ratings_of(90, 5, 15, 50)
-    recall = 90 / 105
-    share = assess(experts, ratings, replace(SETTINGS, recall=recall)).share
-    assert assess(experts, ratings).share == 1.0
-    assert share == pytest.approx(0.5, abs=0.1)
-    assert assess(experts, ratings, replace(SETTINGS, relevant_pairs=106)).share == 0.0
-    assert assess(experts, ratings, replace(SETTINGS, recall=recall)).verdict == "passed"
-
-
 def test_tuning_searches_can_be_left_out_and_which_is_sealed() -> None:
     experts, ratings = ratings_of(90, 5, 5, 50)
     for pair in ratings:
@@ -384,14 +318,6 @@ def test_tuning_searches_can_be_left_out_and_which_is_sealed() -> None:
     )
 
 
-def test_searches_left_out_are_those_of_the_tuning_split() -> None:
-    data = Dataset(Path(), (Query("go", "q0", "words", "tuning"), Query("go", "q1", "words")), None, ())
-    assert searches_left_out(data, "go", gate=replace(SETTINGS, split="test")) == {"q0"}
-    assert searches_left_out(data, "go", gate=SETTINGS) == frozenset()
-    with pytest.raises(UsageError, match=r"gate\.split is 'dev'; valid are all, test"):
-        searches_left_out(data, "go", gate=replace(SETTINGS, split="dev"))
-
-
 def test_an_inconclusive_verdict_does_not_open_the_gate(tmp_path: Path) -> None:
     made = attempt(tmp_path, 67, 32, 33, 50, settings=replace(SETTINGS, require_confidence=True))
     with pytest.raises(GateClosed, match="the gate is inconclusive: F1 0"):
@@ -416,34 +342,3 @@ def _other(value: object) -> object:
     if isinstance(value, bool):
         return not value
     return value + 1 if isinstance(value, int | float) else f"{value}x"
-
-
-def test_differences_are_shown_with_both_values() -> None:
-    sealed = Seal(GateSettings(), 2.0, "aa")
-    now = Seal(GateSettings(f1=0.5), 1.5, "bb")
-    assert sealed.differences(now) == (
-        "gate.f1 is sealed as 0.67; judge.toml says 0.5",
-        "relevant_from is sealed as 2.0; judge.toml says 1.5",
-        "the expert ratings are sealed as aa; they are bb now; `judge gate --reseal REASON` seals them",
-    )
-    assert sealed.differences(Seal(GateSettings(), 2.0)) == ()
-
-
-def test_the_block_ends_with_threshold_and_verdict() -> None:
-    lines = wording.render(assess(*ratings_of(90, 5, 5, 50))).splitlines()
-    assert lines[-1] == "go: F1 0.9474 >= 0.67: passed (clear: 100.0% of resamples agree, 95% is clear)"
-    assert any(line.split() == ["same", "verdict", "140", "(93%)"] for line in lines)
-    missed = wording.render(assess(*ratings_of(20, 40, 40, 50))).splitlines()
-    assert missed[-1].startswith("go: F1 0.3333 < 0.67: missed (clear: ")
-    assert wording.render(assess({}, {})).splitlines()[-1] == "go: incomplete: 0 of 0 expert-rated pairs are rated"
-
-
-def test_the_table_has_a_line_a_language_and_the_document_says_whether_all_passed() -> None:
-    records = [assess(*ratings_of(90, 5, 5, 50)), assess(*ratings_of(20, 40, 40, 50)), assess({("q", "f"): (1,)}, {})]
-    lines = wording.table(records).splitlines()
-    assert [line.split()[0] for line in lines] == ["language", "go", "go", "go"]
-    assert lines[1].endswith("passed (clear)")
-    assert lines[3].endswith("incomplete")
-    assert wording.document(records)["passed"] is False
-    assert wording.document(records[:1])["passed"] is True
-    json.dumps(wording.document(records), allow_nan=False)

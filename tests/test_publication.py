@@ -218,34 +218,3 @@ def test_a_published_dataset_is_its_own_evidence_but_opens_no_gate(world: World)
     journal.append(world.folder, Event("2026-01-02T03:04:05Z", "override", "python", None, "as it was published"))
     publication.export(data, {"python": found}, settings=SETTINGS, scale=world.scale)
     assert "| python | as published | none: no ledger |" in world.exported()["README.md"].decode("utf-8")
-
-
-def test_the_log_keeps_what_happened_in_order(world: World) -> None:
-    merge = Event("2026-01-02T00:00:00Z", "merge", "python", JUDGE, details="8 ratings")
-    withdraw = Event("2026-01-03T00:00:00Z", "withdraw", "python", JUDGE, "wrong prompt")
-    reseal = Event("2026-01-01T00:00:00Z", "reseal", "go", JUDGE, "new gold")
-    journal.append(world.folder, merge)
-    assert journal.merged(journal.read(world.folder, "python")) == merge
-    journal.append(world.folder, withdraw)
-    assert journal.read(world.folder, "python") == (merge, withdraw)
-    assert journal.merged(journal.read(world.folder, "python")) is None
-    assert journal.read(world.folder, "go") == ()
-    assert journal.history(world.folder, ("python", "go"), further=[reseal]) == (reseal, merge, withdraw)
-    assert journal.lines([merge]) == "2026-01-02T00:00:00Z  python  merge  0123456789abcdef  8 ratings"
-
-
-@pytest.mark.parametrize("kind", journal.NEEDS_REASON)
-def test_what_needs_a_reason_is_refused_without(world: World, kind: journal.Kind) -> None:
-    with pytest.raises(UsageError, match="needs a reason"):
-        journal.append(world.folder, Event("2026-01-02T00:00:00Z", kind, "python", JUDGE, "  "))
-    assert not journal.path(world.folder, "python").exists()
-
-
-@pytest.mark.parametrize(
-    "line", ['{"time": 1}', '{"time": "t", "kind": "other", "language": "go", "judge_id": null}', "no json"]
-)
-def test_a_log_that_is_none_is_named_with_its_line(world: World, line: str) -> None:
-    path = journal.path(world.folder, "python")
-    path.write_text(line + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match=r"log\.jsonl:1: "):
-        journal.read(world.folder, "python")
