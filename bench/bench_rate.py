@@ -21,7 +21,7 @@ from typing import Any
 
 from pools._dataset import files, tables
 from pools.errors import Stopped
-from tests.fake_api import rating_of
+from tests.builders.fake_api import rating_of
 
 SEARCHES = 100
 CHARACTERS = 800
@@ -51,7 +51,7 @@ class Endpoint:
     """The fake endpoint in a process of its own."""
 
     def __init__(self, latency: float) -> None:
-        command = [sys.executable, "-m", "tests.fake_api", "--latency", str(latency)]
+        command = [sys.executable, "-m", "tests.builders.fake_api", "--latency", str(latency)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None  # noqa: S101  it is a pipe
         self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"

@@ -1,23 +1,25 @@
 """Fixtures shared by all tests: folders, small datasets, and an environment that keeps the user's own out."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from pools._dataset import files, tables
-from pools._dataset.tables import Row
+from judge.steps.pool import pool
+from pools._dataset.folder import load
 from prompts import scales
 from prompts.scales import Scale
+from tests.builders import three_judges as judges
+from tests.builders.places import CSN
+from tests.builders.rows import write_dataset
+from tests.builders.samples import QUICK, plain_sample
 
 # The same examples in every run, and no deadline: the machine's speed is not what is tested.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")
-
-ROOT = Path(__file__).resolve().parent.parent
-CSN = ROOT.parent / "shared" / "csn"
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -47,39 +49,6 @@ def scale() -> Scale:
     return scales.load("relevance")
 
 
-def function_row(number: int, code: str, language: str = "python") -> Row:
-    """A row of a corpus in the published columns."""
-    return {
-        "id": f"{language}/{number:04}",
-        "language": language,
-        "code": code,
-        "url": None,
-        "repository": "some/where",
-        "commit": None,
-        "path": "a.py",
-        "first_line": 1,
-        "last_line": 1 + code.count("\n"),
-        "license": "MIT",
-        "sha256": files.sha256(code.encode("utf-8", "surrogatepass")),
-    }
-
-
-def qrel_row(search_id: str, number: int, ratings: list[int], language: str = "python") -> Row:
-    """A row of expert-rated qrels in the published columns."""
-    mean = round(sum(ratings) / len(ratings), 4)
-    return {
-        "language": language,
-        "search_id": search_id,
-        "function_id": f"{language}/{number:04}",
-        "relevance": mean,
-        "relevant": mean >= 2,
-        "source": "expert",
-        "expert_ratings": ratings,
-        "judge_rating": None,
-        "rated_because": "expert",
-    }
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A sound dataset of one language: two searches, four functions, three expert-rated pairs."""
@@ -87,18 +56,31 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def write_dataset(folder: Path, suffix: str = ".jsonl.gz") -> None:
-    """Write the dataset of the fixture `folder` in one of the three forms."""
-    queries: list[Row] = [
-        {"language": "python", "search_id": "q0", "search": "reverse a string", "split": "test"},
-        {"language": "python", "search_id": "q1", "search": "open a file", "split": "tuning"},
-    ]
-    corpus = [
-        function_row(0, "def backwards(text):\n    return text[::-1]"),
-        function_row(1, "def reverse_string(s):\n    return ''.join(reversed(s))"),
-        function_row(2, "def read(path):\n    return open(path).read()"),
-        function_row(3, "def add(a, b):\n    return a + b"),
-    ]
-    qrels = [qrel_row("q0", 1, [3, 2]), qrel_row("q0", 3, [0]), qrel_row("q1", 2, [3])]
-    for name, rows in (("queries", queries), ("corpus", corpus), ("qrels", qrels)):
-        tables.write(folder / (name + suffix), rows)
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """The sample, with the quick retrievers, and without canaries and retests."""
+    return plain_sample(tmp_path / "sample")
+
+
+@pytest.fixture(scope="session")
+def _pooled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = plain_sample(tmp_path_factory.mktemp("pooled") / "sample", QUICK)
+    pool(load(folder, ["python"]))
+    return folder
+
+
+@pytest.fixture
+def pooled_sample(_pooled: Path, tmp_path: Path) -> Path:
+    """The sample, with the quick retrievers and the pool of one language drawn."""
+    return Path(shutil.copytree(_pooled, tmp_path / "sample"))
+
+
+@pytest.fixture(scope="session")
+def _three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return judges.make(tmp_path_factory.mktemp("three") / "sample")
+
+
+@pytest.fixture
+def three(_three: Path, tmp_path: Path) -> Path:
+    """The sample with the pool of Python and three judges, as `tests.builders.three_judges` makes it."""
+    return Path(shutil.copytree(_three, tmp_path / "sample"))

@@ -16,7 +16,7 @@ from judge._reading import replies
 from judge._reading.replies import Entry, Reading
 from pools._dataset.records import PairKey
 from pools._dataset.settings import JudgeSettings
-from tests.judging import SEED, items
+from tests.builders.judging import SEED, items
 
 SETTINGS = JudgeSettings(pairs_per_batch=8)
 FATES = ("rated", "rated", "some", "nothing", "cut", "unfit", "lost")

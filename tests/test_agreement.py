@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 
-from gates._measures import agreement
+from gates._measures import agreement, standard
 
 experts_and_ratings = st.lists(
     st.tuples(st.integers(0, 9), st.lists(st.integers(0, 3), min_size=1, max_size=4), st.integers(0, 3)), max_size=60
@@ -71,3 +71,12 @@ def test_first_expert_against_the_mean_of_the_others() -> None:
     assert found == agreement.ExpertAgreement(30, 10, 2 * 10 / (30 + 10))
     del experts["q0", "f0"]
     assert agreement.between_experts(experts, 2) is None
+
+
+Counts = tuple[int, int, int, int]
+
+
+@given(st.tuples(*[st.integers(0, 40)] * 4))
+def test_an_agreement_holds_the_standard_measures(counts: Counts) -> None:
+    whole = agreement.agreement(counts)
+    assert [getattr(whole, found.name) for found in standard.MEASURES] == [found.scalar(counts) for found in standard.MEASURES]

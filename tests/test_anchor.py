@@ -9,12 +9,12 @@ from judge._ledger.ledger import Ledger
 from pools._dataset import files
 from pools._dataset.settings import GateSettings
 from pools.errors import GateClosed
-from tests.judging import identity
-from tests.test_texts import batch, filled, reply
+from tests.builders.judging import identity
+from tests.builders.texts_shown import batch, reply, write
 
 
 def ledger(path: Path, rating: int = 2) -> Ledger:
-    filled(path, reply(batch(("q0", "f0")), rating))
+    write(path, reply(batch(("q0", "f0")), rating))
     return Ledger.read(path)
 
 
@@ -53,7 +53,7 @@ def test_a_ledger_written_anew_is_another_one(tmp_path: Path) -> None:
 def test_a_ledger_that_went_on_says_so(tmp_path: Path, by: str) -> None:
     path = tmp_path / "l.jsonl"
     published = ledger(path).anchor
-    filled(path, reply(batch(("q1", "f1")), 1))
+    write(path, reply(batch(("q1", "f1")), 1))
     found = Ledger.read(path).anchor
     with pytest.raises(GateClosed, match=rf"goes on from the expected head \w+ by {found.lines - published.lines} lines"):
         anchor.check(path, found, expected=getattr(published, by))

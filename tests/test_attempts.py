@@ -24,9 +24,10 @@ from pools._dataset import dataset, tables
 from pools._dataset.settings import Settings
 from pools._sampling import pooled
 from prompts import scales, templates
-from tests.command import judge, process
-from tests.fake_api import FakeApi, rating_of
-from tests.test_pipeline import QUICK, as_experts, files_of, plain_sample
+from tests.builders.command import judge, process
+from tests.builders.fake_api import FakeApi, rating_of
+from tests.builders.rows import files_of
+from tests.builders.samples import QUICK, as_experts, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 TOML = '[pool]\nretrievers = ["grep-agent", "grep-all", "grep-any"]\n'

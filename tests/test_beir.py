@@ -10,7 +10,8 @@ from pools._formats import beir
 from pools._formats.collection import Collection
 from pools.errors import DataError, UsageError
 from prompts.scales import Scale
-from tests.test_csn_import import bytes_of, run
+from tests.builders.command import run_import
+from tests.builders.rows import files_beside
 
 HEADER = "query-id\tcorpus-id\tscore\n"
 
@@ -57,7 +58,7 @@ def test_a_folder_becomes_a_collection(source: Path, scale: Scale) -> None:
 
 
 def test_searches_of_other_splits_are_left_out_and_counted(source: Path, tmp_path: Path, scale: Scale) -> None:
-    done = run("beir", source, "--data", tmp_path / "d")
+    done = run_import("beir", source, "--data", tmp_path / "d")
     assert done.stderr == "1 searches that only the qrels of other splits name are left out\n"
     assert done.stdout == "all: 3 searches (0 tuning), 3 functions, 3 rated pairs, 1 relevant\n"
     assert faults.find(tmp_path / "d", scale, settings=Settings()) == []
@@ -67,14 +68,14 @@ def test_searches_of_other_splits_are_left_out_and_counted(source: Path, tmp_pat
 
 
 def test_the_order_of_rows_does_not_matter(source: Path, tmp_path: Path) -> None:
-    run("beir", source, "--data", tmp_path / "d")
+    run_import("beir", source, "--data", tmp_path / "d")
     for name in ("corpus", "queries"):
         path = source / f"{name}.jsonl"
         content = [row for _, row in tables.read(path)]
         path.unlink()
         tables.write(source / f"{name}.jsonl.gz", content[::-1])
-    run("beir", source, "--data", tmp_path / "e")
-    assert bytes_of(tmp_path / "d") == bytes_of(tmp_path / "e")
+    run_import("beir", source, "--data", tmp_path / "e")
+    assert files_beside(tmp_path / "d") == files_beside(tmp_path / "e")
 
 
 FAULTS = [
@@ -99,7 +100,7 @@ FAULTS = [
 def test_a_fault_is_named_and_nothing_written(source: Path, tmp_path: Path, name: str, content: str, message: str) -> None:
     (source / name).write_text(content)
     with pytest.raises(DataError, match=message):
-        run("beir", source, "--data", tmp_path / "d")
+        run_import("beir", source, "--data", tmp_path / "d")
     assert not (tmp_path / "d").exists()
 
 

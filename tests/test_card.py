@@ -16,7 +16,7 @@ from pools._dataset.dataset import Dataset
 from pools._dataset.records import Function, Qrel, Query
 from pools._dataset.settings import CardSettings, GateSettings, Settings
 from prompts.scales import Scale
-from tests.test_qrels import Entry
+from tests.builders.rows import PoolEntry
 
 SETTINGS = Settings(
     gate=GateSettings(resamples=200), card=CardSettings(title='A "title": yes', license="mit", source="From here and there.")
@@ -44,12 +44,12 @@ def _data() -> Dataset:
 
 
 POOL = (
-    Entry("q1", "go/2", "pooled", ("bm25", "grep-any")), Entry("q1", "go/3", "unflagged-sample", ()),
-    Entry("q0", "go/0", None, ("bm25",)),
+    PoolEntry("q1", "go/2", "pooled", ("bm25", "grep-any")), PoolEntry("q1", "go/3", "unflagged-sample", ()),
+    PoolEntry("q0", "go/0", None, ("bm25",)),
 )  # fmt: skip
 
 
-def _text(scale: Scale, settings: Settings = SETTINGS, pool: tuple[Entry, ...] = POOL) -> str:
+def _text(scale: Scale, settings: Settings = SETTINGS, pool: tuple[PoolEntry, ...] = POOL) -> str:
     data = _data()
     experts, ratings = data.experts_of("go"), {qrel.pair: qrel.judge_rating for qrel in data.qrels_of("go")}
     rated = {pair: rating for pair, rating in ratings.items() if rating is not None}
@@ -96,7 +96,7 @@ def test_tables_are_counted(scale: Scale) -> None:
 
 
 def test_a_pair_that_experts_rated_after_it_was_drawn_is_told_among_theirs(scale: Scale) -> None:
-    text = _text(scale, pool=(Entry("q0", "go/0", "unflagged-sample", ()), Entry("q1", "go/3", "unflagged-sample", ())))
+    text = _text(scale, pool=(PoolEntry("q0", "go/0", "unflagged-sample", ()), PoolEntry("q1", "go/3", "unflagged-sample", ())))
     assert "| go | expert-rated | 1 |\n| go | unflagged-sample | 1 |" in text
 
 

@@ -1,7 +1,6 @@
 """Which files of a checkout are read, which are left out and why, and what is known of where they come from."""
 
 import os
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -11,26 +10,7 @@ from hypothesis import strategies as st
 
 from pools._checkouts import checkout
 from pools.errors import UsageError
-
-CODE = b"def f():\n    return 1\n"
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as a user with a name, without the machine's own configuration."""
-    environment = os.environ | {
-        "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b.c",
-        "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b.c", "GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z",
-        "GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z",
-    }  # fmt: skip
-    return subprocess.run(
-        ["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
-def write(folder: Path, *paths: str, content: bytes = CODE) -> None:
-    for path in paths:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(content)
+from tests.builders.repositories import CODE, git, write
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ import pytest
 from gates._release import journal
 from judge import cli
 from pools._dataset import files, tables
-from tests.command import judge, process
-from tests.conftest import ROOT, qrel_row, write_dataset
+from tests.builders.command import judge, process
+from tests.builders.places import ROOT
+from tests.builders.rows import qrel_row
 
 Capture = pytest.CaptureFixture[str]
-
 COMMANDS = sorted(cli.main.commands)
 LEAVES = [
     f"{name} {further}".strip()
@@ -37,63 +37,6 @@ def test_every_command_is_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for command in COMMANDS:
         assert re.search(rf"\| `judge {command}\b.*` \|", readme), command
-
-
-def test_the_csn_gates_have_the_published_figures_and_exit_codes(capfd: Capture, csn: Path) -> None:
-    readme = (csn / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\w+) \| (\d+ \|.*) \|$", readme, re.MULTILINE)
-    assert [name for name, _ in rows] == ["python", "java", "javascript", "php", "ruby", "go"]
-    before = {path.name: path.stat().st_mtime_ns for path in csn.iterdir()}
-    for language, rest in rows:
-        pairs, judged, experts, both, same, precision, recall, f1, verdict, kappa, always = rest.split(" | ")
-        done = judge(capfd, "gate", "--data", csn, "--lang", language)
-        for line in (
-            rf"pairs +{pairs} of {pairs} expert-rated",
-            rf"judge relevant +{judged}",
-            rf"experts relevant +{experts}",
-            rf"both relevant +{both}",
-            rf"same verdict +{re.escape(same)}",
-            rf"precision +{precision}",
-            rf"recall +{recall}",
-            rf"F1 +{f1}",
-            rf"kappa +{kappa}",
-            rf"F1 of always relevant +{always}",
-        ):
-            assert re.search(rf"^{line}(,|$)", done.out, re.MULTILINE), (language, line, done.out)
-        assert re.search(rf"^{language}: F1 {f1} (<|>=) 0\.67: {verdict} ", done.out, re.MULTILINE)
-        assert done.code == (0 if verdict == "passed" else 1)
-    assert {path.name: path.stat().st_mtime_ns for path in csn.iterdir()} == before
-    done = judge(capfd, "gate", "--data", csn)
-    assert done.code == 1
-    assert len(done.out.splitlines()) == 7
-    between = judge(capfd, "gate", "--data", csn, "--lang", "python").out
-    assert "597 (70%) of 848 the same, F1 0.711" in between
-
-
-def test_a_gate_as_json_has_every_figure(capfd: Capture, csn: Path) -> None:
-    done = judge(capfd, "gate", "--data", csn, "--lang", "go", "--json")
-    found = json.loads(done.out)
-    assert (done.code, found["passed"]) == (1, False)
-    assert round(found["gates"][0]["agreement"]["f1"], 4) == 0.6292
-
-
-def test_init_then_check(capfd: Capture, tmp_path: Path) -> None:
-    done = judge(capfd, "init", tmp_path / "new")
-    assert done.code == 0
-    assert (tmp_path / "new" / "judge.toml").is_file()
-    assert "there already" in judge(capfd, "init", tmp_path / "new").error
-    assert judge(capfd, "check", "--data", tmp_path / "new").code == 2
-    write_dataset(tmp_path / "new")
-    assert judge(capfd, "check", "--data", tmp_path / "new").code == 0
-
-
-def test_check_lists_all_faults_a_line_each(capfd: Capture, folder: Path) -> None:
-    rows = [qrel_row("q0", 1, [3]) | {"expert_ratings": [7]}, qrel_row("q8", 2, [3]), qrel_row("q0", 9, [1])]
-    tables.write(folder / "qrels.jsonl.gz", rows)
-    done = judge(capfd, "check", "--data", folder)
-    assert done.code == 3
-    assert len(done.out.splitlines()) == 3
-    assert json.loads(judge(capfd, "check", "--data", folder, "--json").out)["faults"] == done.out.splitlines()
 
 
 OFF_SCALE = tables.lines([qrel_row("q0", 1, [3]) | {"expert_ratings": [7]}])

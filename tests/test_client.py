@@ -2,21 +2,16 @@
 
 import asyncio
 import json
-import random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from judge._endpoint import refusals
 from judge._endpoint.answer import Answer
 from judge._endpoint.client import Client, Filtered, TooLong, Unanswered, Unfit, Usage
-from judge._endpoint.pace import Drained, Pace
-from judge._endpoint.refusals import Form, Refusal
 from pools.errors import Stopped, UsageError
-from tests.fake_api import ERRORS, FakeApi, Response, Script
-from tests.judging import QuickClock
+from tests.builders.fake_api import ERRORS, FakeApi, Response, Script
+from tests.builders.judging import QuickClock
+from tests.builders.letters import Body, letters, serve, sound
 
 SCHEMA = {"type": "object"}
 
@@ -227,106 +222,48 @@ def ask_raw(document: dict[str, Any]) -> list[Answer | BaseException]:
         return ask(fake, "Hello")
 
 
-def test_the_number_in_flight_falls_at_an_overload_and_climbs_back() -> None:
-    clock = QuickClock()
-    pace = Pace(10, clock, rng=random.Random(1))
-    pace.failed(clock.monotonic(), None, overloaded=True)
-    assert pace.limit == 7
-    pace.failed(clock.monotonic() - 100, None, overloaded=True)
-    assert (pace.limit, pace.streak) == (7, 1), "a fault of the same burst changes nothing"
-    for _ in range(7):
-        pace.answered()
-    assert (pace.limit, pace.streak) == (7, 0)
-    for _ in range(100):
-        pace.answered()
-    assert pace.limit == 10
+def embed(url: str, *texts: str) -> list[list[float]]:
+    async def once() -> list[list[float]]:
+        async with Client(url, "sk-secret", model="m", sampling={}, clock=QuickClock(), timeout=5.0) as client:
+            return await client.embed(texts)
+
+    return asyncio.run(once())
 
 
-def test_no_more_are_in_flight_than_may_be() -> None:
-    async def crowd() -> int:
-        pace = Pace(3, QuickClock(), rng=random.Random(1))
-        inside = most = 0
-
-        async def one() -> None:
-            nonlocal inside, most
-            await pace.enter()
-            inside += 1
-            most = max(most, inside)
-            await asyncio.sleep(0)
-            inside -= 1
-            pace.leave()
-
-        workers = [asyncio.create_task(one()) for _ in range(20)]
-        await asyncio.sleep(0)
-        for worker in workers[3:9:2]:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
-        assert inside == 0
-        return most
-
-    assert asyncio.run(crowd()) == 3
-
-
-def test_draining_lets_nobody_in() -> None:
-    async def waiting() -> list[Any]:
-        pace = Pace(1, QuickClock(), rng=random.Random(1))
-        await pace.enter()
-        others = [asyncio.create_task(pace.enter()) for _ in range(3)]
-        await asyncio.sleep(0)
-        pace.drain()
-        return await asyncio.gather(*others, pace.enter(), return_exceptions=True)
-
-    assert [type(result) for result in asyncio.run(waiting())] == [Drained] * 4
+def test_vectors_come_in_the_order_of_the_texts() -> None:
+    with serve(sound) as server:
+        assert embed(server.url, "abc", "zz\ud800") == [letters("abc"), letters("zz")]
+    assert server.asked == [("/v1/embeddings", {"model": "m", "input": ["abc", "zz\ufffd"]})]
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "code", "meaning"),
+    "spoilt",
     [
-        (400, "'max_tokens' is too large: 4096. This model's maximum context length is 2048 tokens", "", "form"),
-        (400, "max_tokens is too large: 99999. This model supports at most 16384 completion tokens", "", "form"),
-        (400, "This model's maximum context length is 8192 tokens. However, you requested 9000", "", "too-long"),
-        (400, "the request exceeds the available context size", "exceed_context_size_error", "too-long"),
-        (413, "Payload Too Large", "", "too-long"),
-        (400, "prompt is too long: 210000 tokens > 200000 maximum", "", "too-long"),
-        (
-            400,
-            "The response was filtered due to the prompt triggering Azure's content management policy",
-            "",
-            "filtered",
-        ),
-        (403, "blocked by our safety system", "", "filtered"),
-        (400, "unknown model `x`", "", "stop"),
-        (429, "You exceeded your current quota", "insufficient_quota", "stop"),
-        (429, "slow down", "", "overloaded"),
-        (408, "", "", "again"),
-        (529, "overloaded_error", "", "again"),
-        (405, "", "", "stop"),
+        (500, {"error": {"message": "oh"}}),
+        (429, {"error": {"message": "slow down"}}),
+        (200, {"data": []}),
+        (200, {"data": [{"index": 0, "embedding": None}]}),
+        (200, {"data": [{"index": 1, "embedding": [1.0]}]}),
+        (200, {"data": "none"}),
     ],
 )
-def test_the_meaning_of_errors_as_endpoints_word_them(status: int, message: str, code: str, meaning: str) -> None:
-    assert refusals.meaning(Refusal(status, message, code)) == meaning
+def test_faults_that_pass_are_asked_again(spoilt: tuple[int, Body]) -> None:
+    with serve(lambda number, body: spoilt if number < 2 else sound(number, body)) as server:
+        assert embed(server.url, "abc") == [letters("abc")]
+    assert len(server.asked) == 3
 
 
-def test_a_length_that_is_too_large_is_left_out_not_renamed() -> None:
-    form = Form()
-    body = form.body("m", "p", schema=None, sampling={"max_tokens": 4096})
-    milder = form.milder(Refusal(400, "max_tokens is too large: 4096", "", "max_tokens"), body)
-    assert milder == Form(without=frozenset({"max_tokens"}))
-
-
-def test_an_error_that_names_nothing_that_was_sent_has_no_milder_form() -> None:
-    form = Form()
-    assert form.milder(Refusal(400, "unsupported: seed"), form.body("m", "p", schema=None, sampling={"temperature": 0})) is None
-    # `temperature` as part of another name is another name.
-    assert (
-        form.milder(Refusal(400, "bad top_temperature_x"), form.body("m", "p", schema=None, sampling={"temperature": 0}))
-        is None
-    )
-
-
-@given(st.binary(max_size=60), st.text(max_size=20), st.integers(400, 599))
-def test_any_error_means_something(body: bytes, header: str, status: int) -> None:
-    refusal = refusals.of(status, body, headers={"retry-after": header, "retry-after-ms": header}, now=1e9)
-    assert refusals.meaning(refusal)
-    assert "\n" not in str(Stopped(refusals.remedy(refusal, "m", base_url="http://x")))
-    assert refusal.retry_after is None or refusal.retry_after >= 0
+@pytest.mark.parametrize(
+    ("status", "document", "message"),
+    [
+        (401, {"error": {"message": "bad key sk-secret"}}, r"the key is not accepted"),
+        (404, {"error": {"message": "no such model"}}, r"no model 'm' there"),
+        (400, {"error": {"message": "input is too long"}}, r"input is too long"),
+        (422, {"error": {"message": "unknown field"}}, r"unknown field"),
+        (200, {"data": []}, r"a reply without a vector for each text"),
+    ],
+)
+def test_what_does_not_pass_stops_with_the_reason(status: int, document: Body, message: str) -> None:
+    with serve(lambda _number, _body: (status, document)) as server, pytest.raises(Stopped, match=message) as stopped:
+        embed(server.url, "abc")
+    assert "sk-secret" not in str(stopped.value)

@@ -1,7 +1,5 @@
 """Files from git clones: at their commit, whatever the clone's configuration or the names in it try."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,28 +7,7 @@ import pytest
 from pools._checkouts import clones
 from pools._checkouts.sources import File, Missing
 from pools.errors import DataError, UsageError
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git as somebody whose clock stands still."""
-    stamp = {"GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z"}
-    who = ("-c", "user.name=N", "-c", "user.email=n@example.org", "-c", "init.defaultBranch=main")
-    done = subprocess.run(
-        ["git", *who, *arguments], cwd=folder, env=os.environ | stamp, capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
-
-
-def repository(folder: Path, files: dict[str, bytes]) -> str:
-    """Make or go on with a repository; returns the commit."""
-    folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "--quiet")
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--allow-empty", "-m", "x")
-    return git(folder, "rev-parse", "HEAD")
+from tests.builders.repositories import git, repository
 
 
 def test_a_file_is_read_at_its_commit_wherever_the_clone_is(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pools._retrievers import grep_agent
 from pools._sampling import contribution, hits
 from pools._sampling.hits import Hit
-from tests.command import judge
+from tests.builders.command import judge
 
 PAIRS = st.tuples(st.sampled_from(["q0", "q1", "q2"]), st.sampled_from(["f0", "f1", "f2", "f3"]))
 RETRIEVERS = st.dictionaries(st.sampled_from(["bm25", "embedding", "grep-all", "grep-any"]), st.lists(PAIRS, max_size=12))

@@ -15,8 +15,8 @@ from judge._rating.controls import Controls, Stability, lower_tail, retests, sta
 from judge._rating.money import Limits
 from pools._dataset.settings import JudgeSettings
 from pools.errors import Stopped
-from tests.fake_api import FakeApi, rating_of
-from tests.judging import SEED, identity, items, rate, truth
+from tests.builders.fake_api import FakeApi, rating_of
+from tests.builders.judging import SEED, identity, items, rate, truth
 
 ID = identity().judge_id
 ALL = items(140)

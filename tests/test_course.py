@@ -17,7 +17,7 @@ from judge._rating.task import Outcome, Progress, Reports, Task
 from judge._reading.replies import Reading, encode
 from pools._dataset.settings import JudgeSettings, PriceSettings
 from pools.errors import Stopped, UsageError
-from tests.judging import SEED, identity, items, sealed
+from tests.builders.judging import SEED, identity, items, sealed
 
 JUDGE = identity()
 ID = JUDGE.judge_id

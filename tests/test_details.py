@@ -3,7 +3,7 @@
 from gates._measures import breakdown, comparison, levels
 from gates._report import details
 from gates._verdict import labels
-from tests.test_gate import assess, ratings_of
+from tests.builders.verdicts import assess, ratings_of
 
 EXPERTS = {("q0", "a"): (3,), ("q0", "b"): (1,), ("q1", "c"): (0,), ("q1", "d"): (2,)}
 RATINGS = {("q0", "a"): 3, ("q0", "b"): 2, ("q1", "c"): 0, ("q1", "d"): 2}

@@ -11,7 +11,7 @@ import pytest
 from pools._dataset.settings import EmbeddingSettings
 from pools._engines import embedders, vectors
 from pools._engines.embedders import MiniLm
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 
 def test_the_built_in_model_gives_a_text_the_same_vector_whatever_is_beside_it() -> None:

@@ -7,25 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pools._dataset import dataset, files, tables
 from pools._dataset.records import Function, Qrel, Query, function_row, qrel_row, query_row
-from pools._formats import collection, languageless, registry
+from pools._formats import collection, registry
 from pools._formats.collection import Collection
-from pools._formats.format import Destination
+from pools._formats.format import Destination, Format
 from pools.errors import DataError, UsageError
 from prompts import scales
 from prompts.scales import Scale
-from tests.command import Finished, judge, process
-from tests.conftest import function_row as row_of
-from tests.conftest import write_dataset
+from tests.builders.command import Finished, process
 
-Capture = pytest.CaptureFixture[str]
 SCALE = scales.load("relevance")
 THRESHOLD = {"all": 2.0, "go": 2.0, "python": 2.0}
-
 characters = st.characters(exclude_categories=["Cs"])
 texts = st.text(characters, min_size=1, max_size=12).filter(str.strip)
 # Ids as they come (spaces, leading zeros, any script), and some that are all but made to break a line or a column.
@@ -128,19 +124,6 @@ def test_each_language_is_a_collection_of_its_own(go: Collection, python: Collec
         assert [(qrel.pair, qrel.relevance) for qrel in back.qrels] == [(qrel.pair, qrel.relevance) for qrel in part.qrels]
 
 
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.floats(0.1, 3.0))
-@example([2, 1], 2.0)
-@example([2, 2, 1], 1.5)
-@example([3, 3, 2], 2.6667)
-def test_a_grade_is_the_nearest_on_the_same_side_of_relevant(ratings: list[int], relevant_from: float) -> None:
-    qrel = collection.expert("all", "q", function_id="f", ratings=tuple(ratings), relevant_from=relevant_from)
-    grade = languageless.grade(qrel, relevant_from)
-    assert (grade >= relevant_from) == qrel.relevant
-    assert abs(grade - qrel.relevance) <= 1
-    if len(set(ratings)) == 1:
-        assert grade == ratings[0]
-
-
 def _all(qrels: tuple[Qrel, ...] = (), *corpus: Function, **query: Any) -> Collection:
     return Collection((Query("all", "q", "search", **query),), corpus, qrels)
 
@@ -190,51 +173,9 @@ def test_what_is_no_format_or_cannot_be_written_lists_what_can() -> None:
         registry.writer("csn")
 
 
-@pytest.mark.parametrize("name", ["trec", "beir", "hf"])
-def test_the_commands_take_a_dataset_there_and_back(capfd: Capture, folder: Path, tmp_path: Path, name: str) -> None:
-    chosen = [part for form in ("hf", "trec", "beir") for part in ("--format", form)]
-    done = judge(capfd, "export", "--data", folder, *chosen)
-    assert done.code == 0, done.err
-    place = folder / "export" / {"hf": ".", "trec": "trec/python", "beir": "beir/python"}[name]
-    where: list[object] = [place]
-    if name == "trec":
-        where = ["--topics", place / "topics.tsv", "--documents", place / "documents.jsonl", "--qrels", place / "qrels.txt"]
-    assert judge(capfd, "import", name, *where, "--data", tmp_path / "back").code == 0
-    before, after = (dataset.load(path, SCALE) for path in (folder, tmp_path / "back"))
-    assert [query.search for query in after.queries] == [query.search for query in before.queries]
-    assert [function.code for function in after.corpus or ()] == [function.code for function in before.corpus or ()]
-    assert [(qrel.pair, qrel.relevant) for qrel in after.qrels] == [(qrel.pair, qrel.relevant) for qrel in before.qrels]
-
-
-def test_an_export_in_another_form_is_checked_and_complete_or_not_there(capfd: Capture, tmp_path: Path) -> None:
-    write_dataset(tmp_path)
-    spaced = row_of(4, "def more():\n    pass") | {"id": "with space"}
-    path = tmp_path / "corpus.jsonl.gz"
-    tables.write(path, [*(row for _, row in tables.read(path)), spaced])
-    done = judge(capfd, "export", "--data", tmp_path, "--format", "hf", "--format", "trec")
-    assert (done.code, "function 'with space' of python: TREC qrels cannot hold an id with white space" in done.error) == (
-        3,
-        True,
-    )
-    assert not (tmp_path / "export").exists()
-    done = judge(capfd, "export", "--data", tmp_path, "--format", "csn")
-    assert (done.code, "format csn can only be read" in done.error) == (2, True)
-
-
-def test_a_form_that_an_earlier_export_left_is_said(capfd: Capture, folder: Path) -> None:
-    first = judge(capfd, "export", "--data", folder, "--format", "beir")
-    assert (first.code, first.err) == (0, "")
-    assert [line.rpartition("export/")[2] for line in first.out.splitlines()] == [
-        "beir/python/corpus.jsonl", "beir/python/queries.jsonl", "beir/python/qrels/test.tsv", "README.md",
-    ]  # fmt: skip
-    second = judge(capfd, "export", "--data", folder)
-    assert second.err == f"{folder / 'export'} still holds beir of an earlier export; add --format beir, or remove it\n"
-    assert judge(capfd, "export", "--data", folder, "--format", "hf", "--format", "beir").err == ""
-
-
 def test_a_format_added_through_the_registry_has_its_commands(folder: Path, tmp_path: Path) -> None:
     def extended(*arguments: object) -> Finished:
-        return process(*arguments, module="tests.with_registered")
+        return process(*arguments, module="tests.builders.with_registered")
 
     assert "lines " in extended("import", "--help").out
     shown = extended("import", "lines", "--help").out
@@ -249,3 +190,15 @@ def test_a_format_added_through_the_registry_has_its_commands(folder: Path, tmp_
     before, after = (dataset.load(path, SCALE) for path in (folder, tmp_path / "back"))
     assert (after.queries, after.corpus, after.qrels) == (before.queries, before.corpus, before.qrels)
     assert process("import", "lines", "--help").code == 2
+
+
+def test_a_name_is_registered_once() -> None:
+    registry.register(registry.get("hf"))
+    with pytest.raises(UsageError, match="format 'hf' is there already"):
+        registry.register(Format("hf", "", "", (), (), read=registry.get("trec").read))
+    assert registry.names() == ("beir", "csn", "hf", "trec")
+
+
+def test_a_form_that_cannot_be_written_says_why() -> None:
+    for form in map(registry.get, registry.names()):
+        assert (form.write is None) == bool(form.read_only)

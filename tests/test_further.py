@@ -15,8 +15,8 @@ from gates._measures import further
 from gates._measures.further import FurtherFigure
 from gates._verdict import gate_record
 from pools._dataset.settings import GateSettings
-from tests.command import Finished, judge, process
-from tests.with_registered import JACCARD, MATTHEWS
+from tests.builders.command import Finished, judge, process
+from tests.builders.with_registered import JACCARD, MATTHEWS
 
 Capture = pytest.CaptureFixture[str]
 rows = st.lists(st.tuples(*[st.integers(0, 6)] * 4), max_size=12)
@@ -38,7 +38,7 @@ def rated(demo: Path, tmp_path: Path) -> Path:
 
 def extended(*arguments: object) -> Finished:
     """Run a command in which the further measures are registered."""
-    return process(*arguments, module="tests.with_registered")
+    return process(*arguments, module="tests.builders.with_registered")
 
 
 def counts_of(gate: dict[str, dict[str, int]]) -> list[int]:

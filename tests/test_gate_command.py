@@ -2,20 +2,18 @@
 
 import csv
 import json
-from dataclasses import fields
+import re
 from pathlib import Path
 
 import pytest
 
-from judge._judges.identity import Identity
-from judge._ledger import entries, placement
+from judge._ledger import placement
 from judge._ledger.ledger import Ledger
 from pools._dataset import dataset
-from pools._dataset.settings import GateSettings
 from prompts import scales
-from tests.command import judge
-from tests.fake_api import FakeApi
-from tests.test_pipeline import QUICK, as_experts, plain_sample
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi
+from tests.builders.samples import QUICK, as_experts, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 
@@ -151,15 +149,6 @@ def test_a_sheet_off_the_scale_changes_nothing(capfd: Capture, rated: Path) -> N
     assert not (rated / "work" / "python" / "log.jsonl").exists()
 
 
-def test_a_seal_holds_every_condition_and_an_earlier_versions_lack_means_not_asked_for() -> None:
-    identity = Identity("m", "prompt", scales.load("relevance"), 100, 40, {})
-    line = entries.seal(identity, GateSettings(f1=0.7, precision=0.5), relevant_from=2, gold_sha256="gold")
-    assert line["gate"].keys() == {item.name for item in fields(GateSettings)}
-    assert entries.seal_of(line | {"time": "now"}).gate == GateSettings(f1=0.7, precision=0.5)
-    earlier = {"f1": 0.7, "confidence": 0.95, "resamples": 10_000, "require_confidence": False}
-    assert entries.seal_of(line | {"time": "now", "gate": earlier}).gate == GateSettings(f1=0.7)
-
-
 def test_nothing_is_suggested_where_the_judge_rated_no_pool(capfd: Capture, csn: Path, tmp_path: Path) -> None:
     done = judge(capfd, "gate", "--data", csn, "--lang", "go", "--suggest", 3, "--out", tmp_path / "x.csv")
     assert (done.code, "--continue" in done.err) == (2, True)
@@ -171,3 +160,41 @@ def _write(path: Path, rows: list[dict[str, str]]) -> None:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+
+
+def test_the_csn_gates_have_the_published_figures_and_exit_codes(capfd: Capture, csn: Path) -> None:
+    readme = (csn / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \| (\d+ \|.*) \|$", readme, re.MULTILINE)
+    assert [name for name, _ in rows] == ["python", "java", "javascript", "php", "ruby", "go"]
+    before = {path.name: path.stat().st_mtime_ns for path in csn.iterdir()}
+    for language, rest in rows:
+        pairs, judged, experts, both, same, precision, recall, f1, verdict, kappa, always = rest.split(" | ")
+        done = judge(capfd, "gate", "--data", csn, "--lang", language)
+        for line in (
+            rf"pairs +{pairs} of {pairs} expert-rated",
+            rf"judge relevant +{judged}",
+            rf"experts relevant +{experts}",
+            rf"both relevant +{both}",
+            rf"same verdict +{re.escape(same)}",
+            rf"precision +{precision}",
+            rf"recall +{recall}",
+            rf"F1 +{f1}",
+            rf"kappa +{kappa}",
+            rf"F1 of always relevant +{always}",
+        ):
+            assert re.search(rf"^{line}(,|$)", done.out, re.MULTILINE), (language, line, done.out)
+        assert re.search(rf"^{language}: F1 {f1} (<|>=) 0\.67: {verdict} ", done.out, re.MULTILINE)
+        assert done.code == (0 if verdict == "passed" else 1)
+    assert {path.name: path.stat().st_mtime_ns for path in csn.iterdir()} == before
+    done = judge(capfd, "gate", "--data", csn)
+    assert done.code == 1
+    assert len(done.out.splitlines()) == 7
+    between = judge(capfd, "gate", "--data", csn, "--lang", "python").out
+    assert "597 (70%) of 848 the same, F1 0.711" in between
+
+
+def test_a_gate_as_json_has_every_figure(capfd: Capture, csn: Path) -> None:
+    done = judge(capfd, "gate", "--data", csn, "--lang", "go", "--json")
+    found = json.loads(done.out)
+    assert (done.code, found["passed"]) == (1, False)
+    assert round(found["gates"][0]["agreement"]["f1"], 4) == 0.6292

@@ -21,7 +21,7 @@ from pools._engines import grep_words, ripgrep
 from pools._sampling.hits import Hit
 from pools.errors import Stopped
 from prompts.scales import Scale
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 
 def plain(word: str, code: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from judge.steps.harvesting import harvest_checkout
 from judge.steps.progress import Progress
 from pools.errors import UsageError
-from tests.command import judge
+from tests.builders.command import judge
 
 Capture = pytest.CaptureFixture[str]
 

@@ -7,11 +7,9 @@ import pytest
 
 from judge.steps.importing import ImportedLanguage, import_collection
 from judge.steps.progress import Progress
-from pools._formats import registry
-from pools._formats.format import Format
 from pools.errors import UsageError
-from tests.command import judge
-from tests.test_clones import repository
+from tests.builders.command import judge
+from tests.builders.repositories import repository
 
 Capture = pytest.CaptureFixture[str]
 
@@ -66,15 +64,3 @@ def test_an_unknown_format_lists_the_valid_ones(capfd: Capture, tmp_path: Path) 
         import_collection("xml", data=tmp_path)
     done = judge(capfd, "import", "xml", "--data", tmp_path)
     assert (done.code, "No such command 'xml'" in done.error) == (2, True)
-
-
-def test_a_name_is_registered_once() -> None:
-    registry.register(registry.get("hf"))
-    with pytest.raises(UsageError, match="format 'hf' is there already"):
-        registry.register(Format("hf", "", "", (), (), read=registry.get("trec").read))
-    assert registry.names() == ("beir", "csn", "hf", "trec")
-
-
-def test_a_form_that_cannot_be_written_says_why() -> None:
-    for form in map(registry.get, registry.names()):
-        assert (form.write is None) == bool(form.read_only)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bench import bench_coverage
 from gates._measures import interval
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 
 def _wilson(hits: int, count: int) -> tuple[float, float]:

@@ -4,23 +4,32 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from judge._ledger.ledger import Ledger
-from tests.conftest import ROOT
-from tests.fake_api import FakeApi, Pair
-from tests.judging import identity, items, truth
+from tests.builders.fake_api import FakeApi, Pair
+from tests.builders.judging import Killer, identity, items, truth
+from tests.builders.places import ROOT
 
 PAIRS, BATCH, IN_FLIGHT = 100, 5, 4
 ID = identity(BATCH).judge_id
 
 
 def start(url: str, path: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.judging", url, str(path), "--pairs", str(PAIRS), "--concurrency", str(IN_FLIGHT)]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.builders.judging",
+        url,
+        str(path),
+        "--pairs",
+        str(PAIRS),
+        "--concurrency",
+        str(IN_FLIGHT),
+    ]
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
 
@@ -34,19 +43,6 @@ def stored(path: Path) -> set[Pair]:
     """The pairs, as the prompt shows them, that the ledger has a rating of."""
     texts = {item.pair: (item.search, item.code) for item in items(PAIRS)}
     return {texts[pair] for pair in Ledger.read(path).ratings(ID)}
-
-
-class Killer:
-    """Kills a process, from the server's thread, a moment after a request has come in."""
-
-    def __init__(self, count: int, delay: float = 0.0) -> None:
-        self._left, self._delay = count, delay
-        self.victim: subprocess.Popen[str] | None = None
-
-    def __call__(self, _path: str) -> None:
-        self._left -= 1
-        if not self._left and self.victim is not None:
-            threading.Timer(self._delay, self.victim.kill).start()
 
 
 def run_killed(fake: FakeApi, killer: Killer, path: Path) -> None:

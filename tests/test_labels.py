@@ -19,9 +19,8 @@ from pools._dataset.records import Function, Qrel
 from pools._dataset.settings import GateSettings
 from pools.errors import DataError, UsageError
 from prompts.scales import Scale
-from tests.conftest import write_dataset
-from tests.test_gate import assess, ratings_of
-from tests.test_qrels import Entry
+from tests.builders.rows import PoolEntry, write_dataset
+from tests.builders.verdicts import assess, ratings_of
 
 SETTINGS = GateSettings(resamples=400)
 
@@ -94,7 +93,7 @@ def test_nearer_the_threshold_more_are_needed() -> None:
 
 
 POOL = [
-    Entry(f"q{number % 7}", f"f{number:03}", "pooled", (("bm25",), ("bm25", "grep-all"), ())[number % 3])
+    PoolEntry(f"q{number % 7}", f"f{number:03}", "pooled", (("bm25",), ("bm25", "grep-all"), ())[number % 3])
     for number in range(300)
 ]
 JUDGED = {(entry.search_id, entry.function_id): min(3, number % 5) for number, entry in enumerate(POOL)}

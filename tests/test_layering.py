@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 MAY_IMPORT = {
     "prompts": {"prompts"},

@@ -8,36 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from judge._batching.batches import Batch
-from judge._endpoint.answer import Answer, Usage
-from judge._ledger import chain, entries, high_water_mark, ledger
+from judge._endpoint.answer import Usage
+from judge._ledger import chain, entries, ledger
 from judge._ledger.ledger import Ledger
-from judge._ledger.tally import Repeat, Totals
+from judge._ledger.tally import Totals
 from judge._reading import replies
 from pools.errors import DataError, Stopped, UsageError
-from tests.judging import identity, items, sealed
-
-JUDGE = identity()
-ID = JUDGE.judge_id
-
-
-def reply(batch: Batch, ratings: dict[int, object], finish_reason: str = "stop", cost: float | None = None) -> entries.Record:
-    """A reply that rates the batch's pairs at these places."""
-    found = [{"id": batch.ids[place], "rating": rating} for place, rating in ratings.items()]
-    answer = Answer(json.dumps({"ratings": found}), finish_reason, "m-2026", Usage(100, 10, 5), cost)
-    return entries.reply(ID, "pool", batch=batch, answer=answer)
-
-
-def filled(path: Path) -> tuple[Ledger, Batch, Batch]:
-    """A ledger of two replies, the first of which lacks one pair."""
-    book = sealed(path, JUDGE)
-    first, second = Batch.of(items(3)), Batch.of(items(5)[3:])
-    book.add(reply(first, {0: 3, 1: 0}))
-    book.add(reply(second, {0: 1, 1: 2}, cost=0.5))
-    return book, first, second
+from tests.builders.judging import items, sealed
+from tests.builders.ledgers import ID, JUDGE, filled, reply
 
 
 def test_what_is_appended_reads_back(tmp_path: Path) -> None:
@@ -69,48 +49,6 @@ def test_a_missing_ledger_says_nothing(tmp_path: Path) -> None:
     assert book.ratings(ID) == {}
     assert book.seal(ID) is None
     assert not (tmp_path / "no").exists()
-
-
-def test_the_first_rating_stands_and_later_ones_are_kept_beside_it(tmp_path: Path) -> None:
-    with sealed(tmp_path / "l.jsonl", JUDGE) as book:
-        batch = Batch.of(items(4))
-        book.add(reply(batch, dict.fromkeys(range(4), 2)))
-        book.add(reply(Batch.of(items(4)[::-1]), {0: 3, 3: 0}))
-        assert book.ratings(ID) == {item.pair: 2 for item in items(4)}
-        assert book.tally(ID).repeats == [
-            Repeat(items(4)[3].pair, "pool", 3, 0.0, 2),
-            Repeat(items(4)[0].pair, "pool", 0, 0.75, 2),
-        ]
-        assert book.tally(ID).attempts == {}
-        assert book.tally(ID).places == {2: [1, 0, 1, 0, 0, 1, 0, 1, 0, 0]}
-
-
-@pytest.mark.parametrize(
-    ("ratings", "finish_reason", "count", "attempts"),
-    [
-        ({0: 1}, "stop", 3, 1),
-        ({}, "stop", 3, 0),
-        ({0: 1}, "length", 3, 0),
-        ({}, "stop", 1, 1),
-        ({}, "length", 1, 1),
-    ],
-    ids=["others-rated", "nothing-rated", "cut-off", "alone", "alone-and-cut-off"],
-)
-def test_an_attempt_is_one_that_says_something_of_the_pair(
-    tmp_path: Path, ratings: dict[int, object], finish_reason: str, count: int, attempts: int
-) -> None:
-    with sealed(tmp_path / "l.jsonl", JUDGE) as book:
-        book.add(reply(Batch.of(items(count)), ratings, finish_reason))
-        assert book.tally(ID).attempts.get(items(count)[-1].pair, 0) == attempts
-
-
-def test_a_rating_ends_a_failure(tmp_path: Path) -> None:
-    with sealed(tmp_path / "l.jsonl", JUDGE) as book:
-        batch = Batch.of(items(1))
-        book.add(entries.failure(ID, items(1)[0].pair, reason="refused"))
-        book.add(reply(batch, {0: 1}))
-        book.add(entries.failure(ID, items(1)[0].pair, reason="refused"))
-        assert book.failed(ID) == {}
 
 
 def test_a_second_writer_is_kept_out_and_a_reader_is_not(tmp_path: Path) -> None:
@@ -248,7 +186,9 @@ import resource, sys
 from pathlib import Path
 from judge._ledger.ledger import Ledger
 from pools.errors import Stopped
-from tests.test_ledger import ID, items, reply, Batch
+from judge._batching.batches import Batch
+from tests.builders.judging import items
+from tests.builders.ledgers import reply
 size = {len(before)} + 150
 resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 book = Ledger.open(Path({str(path)!r}))
@@ -283,27 +223,6 @@ def test_a_group_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
             book.add(reply(batch, {0: 1}))
 
 
-values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=5,
-)
-
-
-@given(st.lists(st.dictionaries(st.text(alphabet=st.characters()), values, min_size=1, max_size=4), min_size=1, max_size=5))
-def test_any_record_survives_a_line(records: list[dict[str, object]]) -> None:
-    previous = chain.FIRST
-    for record in records:
-        record.pop("chain", None)
-        record["kind"] = "x"
-        text, last = chain.line(record, previous)
-        assert text.count(b"\n") == 1
-        assert chain.follows(text[:-1], previous) == last
-        assert chain.follows(text[:-1], "f" * 16) is None
-        assert json.loads(text) == record | {"chain": last}
-        previous = last
-
-
 def test_a_ledger_continues_what_it_was_before_but_not_what_was_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
     book, _, _ = filled(path)
@@ -322,12 +241,3 @@ def test_a_ledger_continues_what_it_was_before_but_not_what_was_cut_off(tmp_path
         book.add(entries.failure(ID, ("q", "f" * len(lines[-1])), reason="another line"))
         assert [book.continues(end) for end in (*ends, whole)] == [True, False, False]
     assert Ledger.read(tmp_path / "none").continues(Ledger.read(tmp_path / "none").reached)
-
-
-@pytest.mark.parametrize("content", ["", "[1]", '{"size": "1", "last": "a"}', '{"size": 1}'])
-def test_a_high_water_mark_that_is_none_is_named(tmp_path: Path, content: str) -> None:
-    path = high_water_mark.path(tmp_path / "l.jsonl")
-    assert high_water_mark.read(path) is None
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(DataError, match=r"extent\.json: not how far a ledger had got"):
-        high_water_mark.read(path)

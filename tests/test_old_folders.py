@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pools._dataset import files
-from tests.command import judge
-from tests.conftest import ROOT
-from tests.fake_api import FakeApi, Script
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi, Script
+from tests.builders.places import ROOT
 
 OLD = ROOT / "tests" / "old_folders" / "0.1.0"
 

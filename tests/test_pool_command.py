@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -11,9 +12,10 @@ from judge._ledger.ledger import Ledger
 from pools._dataset import dataset, settings, tables
 from pools._sampling import frame, pooled
 from prompts import scales
-from tests.command import judge
-from tests.fake_api import FakeApi
-from tests.test_pipeline import as_experts, files_of, plain_sample
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi
+from tests.builders.rows import files_of
+from tests.builders.samples import as_experts, plain_sample, rate_as_expert
 
 Capture = pytest.CaptureFixture[str]
 
@@ -150,10 +152,21 @@ def test_what_experts_rate_after_it_was_drawn_is_a_validation_pair_everywhere(ca
     assert shown["relevant"]["found"] == sum(verdicts[pair] for pair in after)
 
 
-def rate_as_expert(folder: Path, pair: tuple[str, str]) -> None:
-    """Have one expert find a pair exactly relevant."""
-    path = tables.find(folder, "qrels")
-    assert path is not None
-    row = {"language": "go", "search_id": pair[0], "function_id": pair[1], "relevance": 3, "relevant": True}
-    row |= {"source": "expert", "expert_ratings": [3], "judge_rating": None, "rated_because": "expert"}
-    tables.write(path, [row for _, row in tables.read(path)] + [row])
+def test_grep_agents_patterns_are_written_by_the_model_and_kept(capfd: Capture, sample: Path) -> None:
+    path = sample / "work" / "go" / "patterns.jsonl"
+    path.unlink()
+    done = judge(capfd, "pool", "--data", sample, "--lang", "go")
+    assert (done.code, "grep-agent left out" in done.err) == (0, True)
+
+    def chat(prompt: str) -> str:
+        return json.dumps(dict.fromkeys(re.findall(r"^(q\d\d):", prompt, re.MULTILINE), "func"))
+
+    with FakeApi(chat=chat) as api:
+        done = judge(capfd, "pool", "--data", sample, "--lang", "go", "--model", "m", "--base-url", api.url)
+        assert (done.code, len(api.requests)) == (0, 1), done.err
+        written = path.read_bytes()
+        assert b'"model": "m"' in written
+        path.write_bytes(written.replace(b'"func"', b'"type|func"', 1))
+        judge(capfd, "pool", "--data", sample, "--lang", "go", "--model", "m", "--base-url", api.url)
+        assert len(api.requests) == 1
+    assert b'"type|func"' in path.read_bytes()

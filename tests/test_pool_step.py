@@ -10,8 +10,8 @@ from judge.steps.progress import Progress
 from pools._dataset import folder as folders
 from pools._sampling import hits, pooled
 from pools.errors import Stopped, UsageError
-from tests.command import judge
-from tests.fake_api import FakeApi, answer_of
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi, answer_of
 
 Capture = pytest.CaptureFixture[str]
 LLM = '[pool]\nretrievers = ["bm25", "llm"]\n[llm]\nmodel = "m"\nprefilter = 0\n'

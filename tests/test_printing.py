@@ -15,10 +15,10 @@ from judge import cli
 from judge.cli import printing
 from judge.cli.printing import Cell
 from pools._dataset import tables
-from tests.command import judge
-from tests.conftest import write_dataset
-from tests.fake_api import FakeApi
-from tests.test_pipeline import QUICK, as_experts, plain_sample
+from tests.builders.command import judge
+from tests.builders.fake_api import FakeApi
+from tests.builders.rows import write_dataset
+from tests.builders.samples import QUICK, as_experts, plain_sample
 
 Capture = pytest.CaptureFixture[str]
 CELLS = st.one_of(st.none(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8))

@@ -1,6 +1,6 @@
 """Merging and withdrawing: experts' rows are never touched, and one undoes the other."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,16 +12,7 @@ from pools._dataset import dataset
 from pools._dataset.dataset import Dataset
 from pools._dataset.records import PairKey, Qrel, Query
 from prompts.scales import Scale
-from tests.conftest import write_dataset
-
-
-@dataclass(frozen=True)
-class Entry:
-    search_id: str
-    function_id: str
-    stratum: str | None
-    retrievers: tuple[str, ...] = ("grep-all",)
-
+from tests.builders.rows import PoolEntry, write_dataset
 
 LANGUAGES = ("ruby", "go")
 PAIRS = [(f"q{search}", f"f{number}") for search in range(3) for number in range(4)]
@@ -46,8 +37,8 @@ def datasets(draw: st.DrawFn) -> Dataset:
     return Dataset(Path(), queries, None, tuple(rows))
 
 
-def _pool(entries: dict[PairKey, str | None]) -> list[Entry]:
-    return [Entry(*pair, stratum) for pair, stratum in entries.items()]
+def _pool(entries: dict[PairKey, str | None]) -> list[PoolEntry]:
+    return [PoolEntry(*pair, stratum) for pair, stratum in entries.items()]
 
 
 @given(datasets(), strata, ratings_strategy)
@@ -108,7 +99,9 @@ def test_a_judge_row_keeps_the_columns_that_somebody_added() -> None:
     queries = (Query("go", "q0", "words"),)
     before = Qrel("go", "q0", "f0", 1.0, False, "judge", (), 1, "pooled", {"reviewed": "yes"})
     data = Dataset(Path(), queries, None, (before,))
-    (after,) = qrels.merge(data, "go", pool=[Entry("q0", "f0", "unflagged-sample")], ratings={("q0", "f0"): 3}, relevant_from=2)
+    (after,) = qrels.merge(
+        data, "go", pool=[PoolEntry("q0", "f0", "unflagged-sample")], ratings={("q0", "f0"): 3}, relevant_from=2
+    )
     assert after == Qrel("go", "q0", "f0", 3.0, True, "judge", (), 3, "sample", {"reviewed": "yes"})
 
 
@@ -116,7 +109,7 @@ def test_a_judge_row_keeps_the_columns_that_somebody_added() -> None:
 def test_judgements_are_written_in_the_form_they_have(tmp_path: Path, scale: Scale, suffix: str) -> None:
     write_dataset(tmp_path, suffix)
     data = dataset.load(tmp_path, scale)
-    pool = [Entry("q0", "python/0000", "pooled"), Entry("q1", "python/0003", "grep-any-sample")]
+    pool = [PoolEntry("q0", "python/0000", "pooled"), PoolEntry("q1", "python/0003", "grep-any-sample")]
     ratings = {("q0", "python/0000"): 3, ("q1", "python/0003"): 0, ("q1", "python/0002"): 2}
     merged = qrels.merge(data, "python", pool=pool, ratings=ratings, relevant_from=2)
     assert qrels.write(tmp_path, merged) == tmp_path / f"qrels{suffix}"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from judge.steps.demo import copy_sample
-from tests.command import judge, process
-from tests.conftest import ROOT
-from tests.fake_api import FakeApi
-from tests.test_pipeline import QUICK, as_experts, plain_sample
+from tests.builders.command import judge, process
+from tests.builders.fake_api import FakeApi
+from tests.builders.places import ROOT
+from tests.builders.samples import QUICK, as_experts, plain_sample
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = [block.strip().split("\n") for block in re.findall(r"^```\n(.*?)^```", README, re.MULTILINE | re.DOTALL)]

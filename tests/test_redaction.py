@@ -20,7 +20,7 @@ from judge._judges.identity import Identity
 from judge._judges.llm_judge import LlmJudge
 from pools._dataset import dataset
 from prompts import scales, templates
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 # Made up here, in pieces, so that no scanner takes this file for a leak.
 KEY_LINE = "MIIEowIBAAKCAQEAx7bq" + "Qk3vJ9mZtY5sW1uN8rP2" + "dL6hF4gC0aXeTbRiOwSy" + "Kz1D"

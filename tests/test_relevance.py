@@ -18,7 +18,7 @@ from pools._dataset.dataset import Dataset
 from pools._dataset.records import Query
 from pools._formats import collection
 from pools.relevance import is_relevant, is_relevant_rating, is_relevant_value, least_sum
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 RATINGS = st.lists(st.integers(-2, 12), min_size=1, max_size=12)
 # As a person writes them: a decimal fraction, which binary fractions only come near.

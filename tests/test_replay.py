@@ -10,9 +10,9 @@ from judge._ledger.ledger import Ledger
 from judge._ledger.replay import replay
 from judge._reading import replies
 from pools.errors import DataError, UsageError
-from tests.fake_api import FakeApi, share
-from tests.judging import identity, items, rate, sealed
-from tests.test_ledger import ID, JUDGE, reply
+from tests.builders.fake_api import FakeApi, share
+from tests.builders.judging import identity, items, rate, sealed
+from tests.builders.ledgers import ID, JUDGE, reply
 
 
 def test_a_replayed_ledger_says_the_same(tmp_path: Path) -> None:

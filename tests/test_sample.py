@@ -8,7 +8,7 @@ import pytest
 from pools._dataset import dataset, faults, settings
 from pools._dataset.dataset import Dataset
 from prompts.scales import Scale
-from tests.conftest import ROOT
+from tests.builders.places import ROOT
 
 SAMPLE = ROOT / "pools" / "_sample"
 

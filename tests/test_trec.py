@@ -10,7 +10,8 @@ from pools._formats import collection, trec
 from pools._formats.collection import Collection
 from pools.errors import DataError, UsageError
 from prompts.scales import Scale
-from tests.test_csn_import import bytes_of, run
+from tests.builders.command import run_import
+from tests.builders.rows import files_beside
 
 CLASSIC = """<top>
 <num> Number: 302
@@ -124,16 +125,16 @@ def test_levels_are_expert_ratings(tmp_path: Path, scale: Scale) -> None:
 def test_the_command_makes_a_sound_dataset(tmp_path: Path, scale: Scale) -> None:
     load(tmp_path, scale, CLASSIC)
     arguments = ("trec", "--topics", tmp_path / "t", "--documents", tmp_path / "d", "--qrels", tmp_path / "q")
-    done = run(*arguments, "--data", tmp_path / "data")
+    done = run_import(*arguments, "--data", tmp_path / "data")
     assert done.stdout == "all: 2 searches (0 tuning), 2 functions, 3 rated pairs, 2 relevant\n"
     assert faults.find(tmp_path / "data", scale, settings=Settings()) == []
-    before = bytes_of(tmp_path / "data")
-    run(*arguments, "--data", tmp_path / "data")
-    assert bytes_of(tmp_path / "data") == before
+    before = files_beside(tmp_path / "data")
+    run_import(*arguments, "--data", tmp_path / "data")
+    assert files_beside(tmp_path / "data") == before
     (tmp_path / "q").write_text("301 0 FT-1 1\n")
     with pytest.raises(UsageError, match=r"qrels\.jsonl\.gz holds something else"):
-        run(*arguments, "--data", tmp_path / "data")
-    assert bytes_of(tmp_path / "data") == before
+        run_import(*arguments, "--data", tmp_path / "data")
+    assert files_beside(tmp_path / "data") == before
 
 
 def test_several_compressed_files_of_documents(tmp_path: Path, scale: Scale) -> None:
@@ -154,7 +155,7 @@ def test_several_compressed_files_of_documents(tmp_path: Path, scale: Scale) -> 
 def test_a_collection_where_nothing_is_relevant_says_so(tmp_path: Path, scale: Scale) -> None:
     load(tmp_path, scale, qrels="301 0 FT-1 1\n")
     arguments = ("trec", "--topics", tmp_path / "t", "--documents", tmp_path / "d", "--qrels", tmp_path / "q")
-    done = run(*arguments, "--data", tmp_path / "data")
+    done = run_import(*arguments, "--data", tmp_path / "data")
     assert "no pair is relevant: the highest rating is 1; set scale and relevant_from" in done.stderr
 
 
@@ -166,7 +167,7 @@ def test_a_scale_of_ones_own_takes_other_levels(tmp_path: Path, scale: Scale) ->
     (data / "judge.toml").write_text('scale = "levels.toml"\nrelevant_from = 4\n')
     (data / "levels.toml").write_text('name = "own"\n[levels]\n' + "".join(f"{level} = 'l'\n" for level in range(-1, 5)))
     arguments = ("trec", "--topics", tmp_path / "t", "--documents", tmp_path / "d", "--qrels", tmp_path / "q")
-    done = run(*arguments, "--data", data)
+    done = run_import(*arguments, "--data", data)
     assert done.stdout.endswith("2 rated pairs, 1 relevant\n")
 
 

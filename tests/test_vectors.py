@@ -1,6 +1,5 @@
 """Vectors on disk: each text embedded once, whatever the order, and a killed run loses one chunk."""
 
-import hashlib
 import signal
 import subprocess
 import sys
@@ -19,23 +18,8 @@ from pools._dataset.settings import EmbeddingSettings
 from pools._engines import vectors
 from pools._engines.vectors import Vectors
 from pools.errors import DataError, UsageError
-from tests.conftest import ROOT
-
-TEXTS = [f"text {number} " + "x" * (number % 7) for number in range(20)]
-
-
-class Hashes:
-    """Vectors out of the texts' hashes; keeps what it was asked, and fails at a chunk when told to."""
-
-    def __init__(self, name: str = "hashes", chunk: int = 6, width: int = 5, fail_at: int | None = None) -> None:
-        self.name, self.chunk, self._width, self._fail_at = name, chunk, width, fail_at
-        self.asked: list[list[str]] = []
-
-    def embed(self, texts: Sequence[str]) -> Any:
-        if len(self.asked) == self._fail_at:
-            raise KeyboardInterrupt
-        self.asked.append(list(texts))
-        return [[byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()[: self._width]] for text in texts]
+from tests.builders.places import ROOT
+from tests.builders.vectors_made import TEXTS, Hashes
 
 
 def test_vectors_are_of_length_1_and_found_by_their_text(tmp_path: Path) -> None:
@@ -105,7 +89,7 @@ def test_a_killed_process_loses_one_chunk_at_most(tmp_path: Path) -> None:
         import os, signal, sys
         from pathlib import Path
         from pools._engines import vectors
-        from tests.test_vectors import Hashes, TEXTS
+        from tests.builders.vectors_made import Hashes, TEXTS
         class Deadly(Hashes):
             def embed(self, texts):
                 if len(self.asked) == 2:
